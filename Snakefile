@@ -1,0 +1,37 @@
+# What training a model costs, on any machine: measure -> price -> show.
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config/config.yaml"
+
+
+report: "rules/captions/workflow.rst"
+
+
+include: "rules/common.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        "results/report.html",
+        pictures(),
+
+
+include: "rules/environments.smk"
+include: "rules/data.smk"
+include: "rules/train.smk"
+include: "rules/cost.smk"
+include: "rules/figures.smk"
+include: "rules/report.smk"
+
+
+onstart:
+    lock.claim(Path(".snakemake"))
+
+
+onsuccess:
+    print("epochcost: the report is results/report.html")

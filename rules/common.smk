@@ -1,0 +1,138 @@
+# Configuration, plan and the words that rules are written in.
+
+import csv
+import os
+import sys
+from pathlib import Path
+
+# Jobs find the `python` that runs Snakemake, whether or not its environment is activated.
+os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.getenv('PATH', '')}")
+sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
+
+from epochcost import configuration, frameworks, lock, planning
+from epochcost.datasets import registry
+from epochcost.errors import InputError, one_line
+from epochcost.hardware import LOCAL
+from epochcost.measurement import machine
+
+RECORDS = Path("results/runs")
+RAW = Path("data/raw")
+
+
+def choose_origins(known):
+    """Where the data set of each configured workload comes from."""
+    datasets = {known.workloads[name]["dataset"] for name in known["workloads"]}
+    return {
+        name: registry.choose_origin(
+            name, known.datasets, known["data"]["source"], known.mirror, RAW
+        )
+        for name in sorted(datasets)
+    }
+
+
+# Bad input ends here with one line, before a graph of jobs is built.
+try:
+    KNOWN = configuration.load(config, Path(workflow.basedir))
+    MACHINE = machine.describe()
+    ORIGINS = choose_origins(KNOWN)
+    PLAN = planning.plan(KNOWN, MACHINE["id"], RECORDS, ORIGINS)
+except (InputError, OSError) as error:
+    sys.exit(f"epochcost: {one_line(error)}")
+
+for origin in ORIGINS.values():
+    if origin.notice:
+        print(f"epochcost: {origin.notice}", file=sys.stderr)
+
+
+def arrays_of(workload):
+    """The manifest of the arrays that a workload trains on."""
+    dataset = KNOWN.workloads[workload]["dataset"]
+    return f"data/arrays/{dataset}/{ORIGINS[dataset].kind}/manifest.json"
+
+
+def code_of(room):
+    """The Python files of a room of the package: what a rule's result depends on."""
+    return sorted(str(path) for path in Path("scripts/epochcost", room).glob("*.*"))
+
+
+def pictures():
+    """The figures of every workload that has a baseline."""
+    with open("data/published/baselines.csv", newline="") as file:
+        compared = [row["workload"] for row in csv.DictReader(file) if row["scope"] == "all"]
+    return expand(
+        "results/figures/{workload}-{quantity}.svg", workload=compared, quantity=["time", "cost"]
+    )
+
+
+# With --sdm conda Snakemake makes the same pins from envs/<name>.yaml, and jobs find `python` there.
+USES_CONDA = any(
+    str(method) == "conda" for method in workflow.deployment_settings.deployment_method
+)
+
+
+def has_gpu(hardware):
+    """Whether trainings on this hardware use a GPU."""
+    return bool(MACHINE["gpus"]) if hardware == LOCAL else "gpu" in KNOWN.hardware[hardware]
+
+
+def environment_of(framework, hardware):
+    """The environment that a framework trains in: its family, for CPU or for GPU."""
+    device = "gpu" if has_gpu(hardware) else "cpu"
+    return f"{frameworks.FRAMEWORKS[framework].environment}-{device}"
+
+
+def own_python(framework):
+    """The interpreter that the configuration names for a framework, if it names one."""
+    return KNOWN["python"].get(frameworks.FRAMEWORKS[framework].environment)
+
+
+def environment_marker(framework, hardware):
+    """The file that says that a framework's environment is ready; none where others care for it."""
+    if USES_CONDA or own_python(framework):
+        return []
+    return f".venvs/{environment_of(framework, hardware)}/ready"
+
+
+def python_of(framework, hardware):
+    """The interpreter that trains."""
+    if own_python(framework):
+        return own_python(framework)
+    if USES_CONDA:
+        return "python"
+    return f".venvs/{environment_of(framework, hardware)}/bin/python"
+
+
+def environments_needed():
+    """The environments of everything that is configured."""
+    return {
+        environment_of(framework, hardware)
+        for hardware in KNOWN["hardware"]
+        for workload in KNOWN["workloads"]
+        for framework in KNOWN.frameworks_of(workload)
+        if not own_python(framework)
+    }
+
+
+def source_of(dataset):
+    """Where the files of a data set come from: canonical or mirror."""
+    return ORIGINS[dataset].source if dataset in ORIGINS else KNOWN["data"]["source"]
+
+
+def files_of_arrays(wildcards):
+    """What arrays are prepared from; generated ones need nothing."""
+    if wildcards.kind == "synthetic":
+        return []
+    return f"data/raw/{wildcards.dataset}/{wildcards.kind}.json"
+
+
+def threads_of(hardware):
+    """All cores of the hardware: a training shares its machine with no other job."""
+    return KNOWN.hardware[hardware].get("vcpus", MACHINE["usable_cores"])
+
+
+def local_price():
+    """The price of this machine as options, empty when it is not known."""
+    price = KNOWN["price"]
+    if price["per_hour_usd"] is None:
+        return ""
+    return f"--local-price {price['per_hour_usd']} --local-price-kind {price['kind']}"

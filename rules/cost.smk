@@ -1,0 +1,27 @@
+# Records + published measurements + price book -> tables.
+
+TABLES = ["runs", "epochs", "costs", "relative"]
+
+
+rule tables:
+    input:
+        records=[str(path) for path in PLAN.paths(RECORDS)],
+        published=multiext("data/published/", "measurements.csv", "prices.csv", "baselines.csv"),
+        prices="config/prices.csv",
+        hardware="config/hardware.yaml",
+        code=["scripts/tables.py", code_of("costs"), code_of("statistics")],
+    output:
+        expand("results/tables/{table}.csv", table=TABLES),
+    log:
+        "logs/tables.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        price_book=KNOWN["price_book"],
+        local_price=local_price(),
+    message:
+        "Making the tables"
+    shell:
+        "python scripts/tables.py --prices {input.prices} --price-book {params.price_book} "
+        "{params.local_price} > {log} 2>&1"

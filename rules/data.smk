@@ -1,0 +1,45 @@
+# Archives -> verified files -> arrays.
+
+
+rule fetch:
+    output:
+        "data/raw/{dataset}/{kind}.json",
+    log:
+        "logs/fetch/{dataset}-{kind}.log",
+    wildcard_constraints:
+        kind="complete|subset",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        source=lambda wildcards: source_of(wildcards.dataset),
+        mirror=f"--mirror '{KNOWN.mirror}'" if KNOWN.mirror else "",
+    message:
+        "Fetching {wildcards.dataset} ({params.source})"
+    shell:
+        "python scripts/fetch.py {wildcards.dataset} --kind {wildcards.kind} "
+        "--source {params.source} {params.mirror} 2>&1 | tee {log}"
+
+
+rule prepare:
+    input:
+        files_of_arrays,
+    output:
+        "data/arrays/{dataset}/{kind}/manifest.json",
+    log:
+        "logs/prepare/{dataset}-{kind}.log",
+    wildcard_constraints:
+        kind="complete|subset|synthetic",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    message:
+        "Preparing the arrays of {wildcards.dataset} ({wildcards.kind})"
+    shell:
+        "python scripts/prepare.py {wildcards.dataset} --kind {wildcards.kind} > {log} 2>&1"
+
+
+rule data:
+    input:
+        [arrays_of(workload) for workload in KNOWN["workloads"]],
+    localrule: True

@@ -1,0 +1,25 @@
+# Pinned environments, one per family of frameworks and device: envs/<name>.txt -> .venvs/<name>.
+
+
+rule environment:
+    input:
+        "envs/{environment}.txt",
+    output:
+        touch(".venvs/{environment}/ready"),
+    log:
+        "logs/environments/{environment}.log",
+    wildcard_constraints:
+        environment="(?:tensorflow|torch|jax)-(?:cpu|gpu)",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    message:
+        "Making the environment {wildcards.environment} (log: {log})"
+    shell:
+        "python scripts/environment.py {wildcards.environment} > {log} 2>&1"
+
+
+rule environments:
+    input:
+        expand(".venvs/{environment}/ready", environment=environments_needed()),
+    localrule: True

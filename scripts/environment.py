@@ -1,0 +1,59 @@
+"""Make one of the pinned environments of envs/ with uv.
+
+In: envs/<name>.txt. Out: a virtual environment in .venvs/<name>. On a machine without an NVIDIA GPU
+PyTorch's own CPU build is preferred where it can be had: it is a tenth of the size.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from epochcost import errors
+
+ROOT = Path(__file__).resolve().parents[1]
+_SUPPORTED = ">=3.11,<3.14"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    names = sorted(path.stem for path in (ROOT / "envs").glob("*.txt"))
+    parser.add_argument("name", choices=names, help="a file of envs/, without .txt")
+    parser.add_argument("--output", type=Path, help="folder; default: .venvs/<name>")
+    arguments = parser.parse_args()
+    make(arguments.name, arguments.output or ROOT / ".venvs" / arguments.name)
+
+
+def make(name: str, folder: Path) -> None:
+    """Make the environment anew.
+
+    Raises:
+        InputError: uv cannot make it; what uv said stands above.
+    """
+    inside = (3, 11) <= sys.version_info[:2] < (3, 14)
+    python = sys.executable if inside else _SUPPORTED
+    _uv("venv", "--quiet", "--clear", "--python", python, str(folder))
+    install = ["pip", "install", "--python", str(folder / "bin/python")]
+    requirements = ["-r", str(ROOT / "envs" / f"{name}.txt")]
+    if name == "torch-cpu" and not os.environ.get("PIP_FIND_LINKS"):
+        try:
+            _uv(*install, "--torch-backend", "cpu", *requirements)
+            return
+        except errors.InputError:
+            print("PyTorch's CPU builds cannot be reached; taking the package index's build")
+    _uv(*install, *requirements)
+
+
+def _uv(*words: str) -> None:
+    environment = os.environ | {"UV_COMPILE_BYTECODE": "1"}
+    # pip's setting for a folder of wheels is not read by uv.
+    if links := environment.get("PIP_FIND_LINKS"):
+        environment.setdefault("UV_FIND_LINKS", links)
+    done = subprocess.run([sys.executable, "-m", "uv", *words], env=environment)
+    if done.returncode:
+        raise errors.InputError(f"uv {' '.join(words[:2])} failed")
+
+
+if __name__ == "__main__":
+    errors.run(main)

@@ -1,0 +1,181 @@
+"""The configuration, checked before anything starts.
+
+Every file of config/ has a JSON Schema in config/schemas/. A mistake is reported as one line
+that names the file, the key and the nearest right word.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import jsonschema
+import yaml
+
+from epochcost import files
+from epochcost.errors import InputError, nearest
+from epochcost.frameworks import FRAMEWORKS
+
+ROOT = Path(__file__).resolve().parents[2]
+MIRROR_VARIABLE = "EPOCHCOST_MIRROR"
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """config/config.yaml with what it refers to, all checked."""
+
+    settings: dict[str, Any]
+    hardware: dict[str, dict[str, Any]]
+    workloads: dict[str, dict[str, Any]]
+    datasets: dict[str, dict[str, Any]]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.settings[key]
+
+    @property
+    def mirror(self) -> Path | None:
+        """The mirror folder; the configuration wins over the environment variable."""
+        folder = self["data"]["mirror"] or os.environ.get(MIRROR_VARIABLE)
+        return Path(folder).expanduser() if folder else None
+
+    def frameworks_of(self, workload: str) -> list[str]:
+        """The configured frameworks that can train `workload`."""
+        able = self.workloads[workload]["frameworks"]
+        return [name for name in self["frameworks"] if name in able]
+
+
+def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Configuration:
+    """Read and check all of config/.
+
+    Args:
+        overrides: the settings as the caller merged them (Snakemake's `config`);
+            config/config.yaml when None.
+        root: the folder that holds config/.
+
+    Raises:
+        InputError: one line that names what is wrong and the nearest right word.
+    """
+    config = root / "config"
+    hardware = _read_checked(config / "hardware.yaml", root)
+    workloads = _read_checked(config / "workloads.yaml", root)
+    datasets = _read_checked(config / "datasets.yaml", root)
+    if overrides is None:
+        overrides = read_yaml(config / "config.yaml")
+    settings = _normalised(overrides)
+    _check(settings, root / "config/schemas/config.schema.json", "config")
+    _check_names("hardware", settings["hardware"], hardware)
+    _check_names("workload", settings["workloads"], workloads)
+    _check_names("framework", settings["frameworks"], FRAMEWORKS)
+    for name, workload in workloads.items():
+        _check_names(f"workloads.yaml: {name}: framework", workload["frameworks"], FRAMEWORKS)
+        _check_names(f"workloads.yaml: {name}: dataset", [workload["dataset"]], datasets)
+    configuration = Configuration(settings, hardware, workloads, datasets)
+    _check_combinations(configuration)
+    return configuration
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file; a mistake in it is named with its line."""
+    try:
+        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_YamlLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or error
+        raise InputError(f"{path}{where}: {problem}") from None
+
+
+class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """YAML without its surprises: dates stay text, and a key given twice is an error."""
+
+    yaml_implicit_resolvers: ClassVar = {
+        first: [(tag, pattern) for tag, pattern in resolvers if "timestamp" not in tag]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_mapping(self, node, deep=False):
+        seen = set()
+        for key, _ in node.value:
+            if key.value in seen:
+                raise yaml.MarkedYAMLError(
+                    problem=f"the key '{key.value}' is there twice", problem_mark=key.start_mark
+                )
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _read_checked(path: Path, root: Path) -> dict[str, dict[str, Any]]:
+    content = read_yaml(path)
+    _check(content, root / f"config/schemas/{path.stem}.schema.json", f"config/{path.name}")
+    return content
+
+
+def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What a command line gives (`workloads=mnist_mlp`, text for numbers) as the schema has it."""
+    result = {key: dict(v) if isinstance(v, Mapping) else v for key, v in settings.items()}
+    for key in ("hardware", "workloads", "frameworks", "variants"):
+        if isinstance(result.get(key), str):
+            result[key] = [name.strip() for name in result[key].split(",")]
+    if isinstance(result.get("price"), dict):
+        price = result["price"]
+        if isinstance(price.get("per_hour_usd"), str):
+            price["per_hour_usd"] = _number(price["per_hour_usd"])
+    return result
+
+
+def _number(text: str) -> float | str | None:
+    if not text.strip():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _check(content: Any, schema_path: Path, where: str) -> None:
+    schema = files.read_json(schema_path)
+    validator = jsonschema.Draft202012Validator(
+        schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+    )
+    error = jsonschema.exceptions.best_match(validator.iter_errors(content))
+    if error is not None:
+        path = ": ".join([where, *(str(part) for part in error.absolute_path)])
+        raise InputError(f"{path}: {_explain(error)}")
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    """A schema error in the words of somebody who edits the file."""
+    value, limit = error.instance, error.validator_value
+    match error.validator:
+        case "additionalProperties":
+            known = error.schema["properties"]
+            unknown = next(key for key in value if key not in known)
+            return f"unknown key '{unknown}'; {nearest(unknown, known)}"
+        case "required":
+            missing = next(key for key in limit if key not in value)
+            return f"the key '{missing}' is missing"
+        case "enum":
+            return f"'{value}' is not allowed; {nearest(str(value), limit)}"
+        case "type":
+            wanted = " or ".join([limit] if isinstance(limit, str) else limit)
+            return f"{value!r} is not a {wanted}".replace("null", "empty")
+        case "minimum":
+            return f"{value} is below {limit}"
+    return error.message
+
+
+def _check_names(what: str, names: list[str], known: Mapping[str, Any]) -> None:
+    for name in names:
+        if name not in known:
+            raise InputError(f"unknown {what} '{name}'; {nearest(name, known)}")
+
+
+def _check_combinations(configuration: Configuration) -> None:
+    for workload in configuration["workloads"]:
+        if not configuration.frameworks_of(workload):
+            able = ", ".join(configuration.workloads[workload]["frameworks"])
+            raise InputError(
+                f"{workload} is not trained by {', '.join(configuration['frameworks'])}; "
+                f"frameworks that train it: {able}"
+            )

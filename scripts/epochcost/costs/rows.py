@@ -1,0 +1,164 @@
+"""Runs and epochs as rows: one shape for records made here and for published measurements."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from epochcost.hardware import LOCAL
+from epochcost.statistics.prediction import predict
+
+OWN = "own"
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One run; the columns of runs.csv, in their order.
+
+    time_s: seconds of all epochs with their validation passes; of a quick run the prediction of
+        that, with `time_low` and `time_high` (`predicted` is then true).
+    machine_id: set where each machine is shown by itself (hardware `local`).
+    price_per_hour_usd_stated: what the source says the machine cost, where it says so.
+    """
+
+    run_id: str
+    source_id: str
+    workload: str
+    framework: str
+    framework_version: str
+    variant: str
+    trial: int
+    hardware_id: str
+    hardware_label: str
+    machine_id: str
+    date: str
+    scale: str
+    status: str
+    reason: str
+    data_source: str
+    data_complete: bool
+    train_samples: int | None
+    synthetic: bool
+    predicted: bool
+    gpu_count: int | None
+    gpus_used: int | None
+    vcpus: int | None
+    epochs: int | None
+    time_s: float | None
+    time_low: float | None
+    time_high: float | None
+    metric: str
+    metric_value: float | None
+    quality_target: float | None
+    quality_reached: bool | None
+    noise: str
+    price_per_hour_usd_stated: float | None
+    notes: str
+
+
+@dataclass(frozen=True)
+class EpochRow:
+    """One epoch; the columns of epochs.csv. Published epochs have no parts, only `time_s`."""
+
+    run_id: str
+    source_id: str
+    workload: str
+    framework: str
+    variant: str
+    hardware_id: str
+    epoch: int
+    samples: int | None
+    time_s: float
+    train_s: float | None
+    eval_s: float | None
+    loss: float | None
+    metric: str
+    metric_value: float | None
+    synthetic: bool
+
+
+def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
+    """The row of a record."""
+    run, data, quality = record["run"], record["data"], record["quality"]
+    machine = record["machine"]
+    local = run["hardware"] == LOCAL
+    quick = run["scale"] == "quick"
+    time_s = time_low = time_high = None
+    if record["status"] == "ok":
+        if quick:
+            prediction = predict(record)
+            time_s, time_low, time_high = prediction.seconds, prediction.low, prediction.high
+        else:
+            time_s = sum(epoch["train_s"] + epoch["eval_s"] for epoch in record["epochs"])
+    return RunRow(
+        run_id=f"{run['id']}@{machine['id']}" if local else run["id"],
+        source_id=OWN,
+        workload=run["workload"],
+        framework=run["framework"],
+        framework_version=record["software"]["framework_version"],
+        variant=run["variant"],
+        trial=run["trial"],
+        hardware_id=run["hardware"],
+        hardware_label=_machine_label(machine) if local else hardware_label,
+        machine_id=machine["id"] if local else "",
+        date=run["started_at"][:10],
+        scale=run["scale"],
+        status=record["status"],
+        reason=_reason(record),
+        data_source=data["source"],
+        data_complete=data["complete"],
+        train_samples=data["train_samples"],
+        synthetic=data["source"] == "synthetic",
+        predicted=quick,
+        gpu_count=len(machine["gpus"]),
+        gpus_used=min(1, len(machine["gpus"])) if record["software"].get("device") == "gpu" else 0,
+        vcpus=machine["usable_cores"],
+        epochs=record["settings"]["epochs"],
+        time_s=time_s,
+        time_low=time_low,
+        time_high=time_high,
+        metric=quality["metric"],
+        metric_value=None if quick else quality["value"],
+        quality_target=quality["target"],
+        quality_reached=quality["reached"],
+        noise="; ".join(record["noise"]["flags"]),
+        price_per_hour_usd_stated=None,
+        notes="",
+    )
+
+
+def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
+    """The rows of a record's epochs."""
+    run = record["run"]
+    return [
+        EpochRow(
+            run_id=run_id,
+            source_id=OWN,
+            workload=run["workload"],
+            framework=run["framework"],
+            variant=run["variant"],
+            hardware_id=run["hardware"],
+            epoch=epoch["epoch"],
+            samples=epoch["samples"],
+            time_s=epoch["train_s"] + epoch["eval_s"],
+            train_s=epoch["train_s"],
+            eval_s=epoch["eval_s"],
+            loss=epoch["loss"],
+            metric=record["quality"]["metric"],
+            metric_value=epoch["metric"],
+            synthetic=record["data"]["source"] == "synthetic",
+        )
+        for epoch in record["epochs"]
+    ]
+
+
+def _machine_label(machine: dict[str, Any]) -> str:
+    """A machine in a few words: its GPU, or its processor and cores."""
+    if machine["gpus"]:
+        count = len(machine["gpus"])
+        name = machine["gpus"][0]["name"]
+        return f"{count} x {name}" if count > 1 else name
+    return f"{machine['cpu_model']}, {machine['usable_cores']} cores"
+
+
+def _reason(record: dict[str, Any]) -> str:
+    failure = record["failure"]
+    return f"{failure['phase']}: {failure['reason']}" if failure else ""

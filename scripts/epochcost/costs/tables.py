@@ -1,0 +1,240 @@
+"""The tables: runs x prices -> costs, and everything over the baseline of its workload.
+
+Pure functions over data frames. No deep-learning framework, no files.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+
+import pandas as pd
+
+from epochcost.costs import prices
+from epochcost.costs.prices import Price
+from epochcost.costs.rows import OWN, EpochRow, RunRow
+
+CONFIGURED_BOOK = "config"
+MARGINAL = "marginal"
+
+# What makes runs repetitions of each other.
+GROUP = [
+    "workload",
+    "framework",
+    "framework_version",
+    "variant",
+    "hardware_id",
+    "machine_id",
+    "source_id",
+    "predicted",
+    "data_source",
+    "data_complete",
+]
+COST_COLUMNS = [
+    "run_id",
+    "source_id",
+    "workload",
+    "framework",
+    "variant",
+    "hardware_id",
+    "price_book",
+    "price_kind",
+    "price_per_hour_usd",
+    "price_date",
+    "cost_kind",
+    "cost_usd",
+    "cost_low",
+    "cost_high",
+    "predicted",
+    "synthetic",
+]
+# The contract's columns in its order, then what a careful reader needs beside them.
+RELATIVE_COLUMNS = [
+    "workload",
+    "framework",
+    "variant",
+    "hardware_id",
+    "source_id",
+    "price_book",
+    "price_kind",
+    "cost_kind",
+    "runs",
+    "time_s",
+    "time_low",
+    "time_high",
+    "cost_usd",
+    "cost_low",
+    "cost_high",
+    "time_relative",
+    "time_relative_low",
+    "time_relative_high",
+    "cost_relative",
+    "cost_relative_low",
+    "cost_relative_high",
+    "predicted",
+    "baseline",
+    "hardware_label",
+    "machine_id",
+    "framework_version",
+    "epochs",
+    "metric",
+    "metric_value",
+    "quality_reached",
+    "data_source",
+    "data_complete",
+    "synthetic",
+    "noisy_runs",
+    "price_per_hour_usd",
+    "mixed_price_kinds",
+]
+
+
+def runs_table(rows: Iterable[RunRow]) -> pd.DataFrame:
+    """runs.csv: one row per run, own and published."""
+    return pd.DataFrame([asdict(row) for row in rows], columns=_names(RunRow))
+
+
+def epochs_table(rows: Iterable[EpochRow]) -> pd.DataFrame:
+    """epochs.csv: one row per epoch."""
+    return pd.DataFrame([asdict(row) for row in rows], columns=_names(EpochRow))
+
+
+def costs_table(
+    runs: pd.DataFrame, known: list[Price], book: str, local: Price | None
+) -> pd.DataFrame:
+    """costs.csv: run x price x cost kind.
+
+    Published runs are priced by the book of the month in which they were published, own runs by
+    `book`. A run whose hardware has no price in its book has no row.
+
+    Args:
+        known: all prices.
+        book: the price book for own runs, `YYYY-MM` or `latest`.
+        local: the price of hardware `local`, from the configuration; None when it is not known.
+    """
+    priced = runs[runs.status.eq("ok") & runs.time_s.notna()]
+    parts = []
+    for name, group in priced.groupby(_books(priced, known, book), sort=True):
+        offers = _offers(known, name)
+        if local is not None:
+            offers = pd.concat([offers, _frame([local], CONFIGURED_BOOK)], ignore_index=True)
+        parts.append(group.merge(offers, on="hardware_id"))
+    costs = pd.concat(parts, ignore_index=True) if parts else priced.reindex(columns=COST_COLUMNS)
+    hourly = costs.price_per_hour_usd
+    costs = costs.assign(
+        cost_kind=MARGINAL,
+        cost_usd=costs.time_s * hourly / 3600,
+        cost_low=costs.time_low * hourly / 3600,
+        cost_high=costs.time_high * hourly / 3600,
+    )
+    return costs[COST_COLUMNS]
+
+
+def relative_table(
+    runs: pd.DataFrame, costs: pd.DataFrame, baselines: pd.DataFrame
+) -> pd.DataFrame:
+    """relative.csv: repeated runs as one row, over the baseline of their workload.
+
+    Times are medians over runs. `low` and `high` are the range over runs, or of one quick run the
+    range of its prediction; a single full run has none. Rows of hardware without a known price
+    have a time and no cost.
+
+    Args:
+        baselines: data/published/baselines.csv.
+    """
+    usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
+    times = _summaries(usable)
+    offers = costs[["run_id", "price_book", "price_kind", "price_per_hour_usd", "cost_kind"]]
+    offers = (
+        usable[["run_id", *GROUP]]
+        .merge(offers, on="run_id")
+        .drop(columns="run_id")
+        .drop_duplicates()
+    )
+    table = times.merge(offers, on=GROUP, how="left")
+    table = pd.concat(
+        [_over(table, baseline, runs) for baseline in baselines.itertuples()], ignore_index=True
+    )
+    return table[RELATIVE_COLUMNS].sort_values(
+        ["workload", "baseline", "source_id", "hardware_id", "framework", "variant"],
+        kind="stable",
+        ignore_index=True,
+    )
+
+
+def without_price(relative: pd.DataFrame) -> int:
+    """How many rows have a time but no cost."""
+    return int(relative.cost_usd.isna().sum())
+
+
+def _summaries(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row per group of repeated runs."""
+    grouped = runs.groupby(GROUP, sort=False, dropna=False)
+    result = grouped.agg(
+        runs=("run_id", "size"),
+        time_s=("time_s", "median"),
+        fastest=("time_s", "min"),
+        slowest=("time_s", "max"),
+        time_low=("time_low", "min"),
+        time_high=("time_high", "max"),
+        hardware_label=("hardware_label", "first"),
+        epochs=("epochs", "first"),
+        metric=("metric", "first"),
+        metric_value=("metric_value", "median"),
+        quality_reached=("quality_reached", _all_reached),
+        synthetic=("synthetic", "first"),
+        noisy_runs=("noise", lambda flags: int(flags.ne("").sum())),
+    ).reset_index()
+    repeated = result.runs > 1
+    result["time_low"] = result.time_low.where(result.time_low.notna() | ~repeated, result.fastest)
+    result["time_high"] = result.time_high.where(
+        result.time_high.notna() | ~repeated, result.slowest
+    )
+    return result.drop(columns=["fastest", "slowest"])
+
+
+def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a workload over one baseline; a study's own base is for its own rows alone."""
+    rows = table[table.workload.eq(baseline.workload)]
+    if baseline.scope == "study":
+        rows = rows[rows.source_id.eq(baseline.baseline)]
+    base_time = runs.loc[runs.run_id.eq(baseline.run_id), "time_s"].item()
+    base_cost = base_time * baseline.price_per_hour_usd / 3600
+    added = {"baseline": baseline.baseline}
+    added["mixed_price_kinds"] = rows.price_kind.notna() & rows.price_kind.ne(baseline.price_kind)
+    for bound in ("s", "low", "high"):
+        suffix = "" if bound == "s" else f"_{bound}"
+        cost = rows[f"time_{bound}"] * rows.price_per_hour_usd / 3600
+        added["cost_usd" if bound == "s" else f"cost_{bound}"] = cost
+        added[f"time_relative{suffix}"] = rows[f"time_{bound}"] / base_time
+        added[f"cost_relative{suffix}"] = cost / base_cost
+    return rows.assign(**added)
+
+
+def _books(runs: pd.DataFrame, known: list[Price], book: str) -> pd.Series:
+    """The price book of each run."""
+    own = prices.name_of(known, book)
+    return runs.date.str[:7].where(runs.source_id.ne(OWN), own)
+
+
+def _offers(known: list[Price], book: str) -> pd.DataFrame:
+    return _frame(prices.in_book(known, book), book)
+
+
+def _frame(offers: list[Price], book: str) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "hardware_id": [price.hardware_id for price in offers],
+            "price_book": book,
+            "price_kind": [price.price_kind for price in offers],
+            "price_per_hour_usd": [price.price_per_hour_usd for price in offers],
+            "price_date": [price.as_of.isoformat() if price.as_of else "" for price in offers],
+        }
+    )
+
+
+def _all_reached(reached: pd.Series) -> bool | None:
+    known = reached.dropna()
+    return bool(known.all()) if len(known) else None
+
+
+def _names(row_type: type) -> list[str]:
+    return [field.name for field in fields(row_type)]

@@ -1,0 +1,86 @@
+"""Prepared arrays on disk: one .npy file an array, and a manifest that says what they are."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from epochcost import files
+from epochcost.errors import InputError
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """A prepared data set.
+
+    values: the arrays by name (`x_train`, `y_train`, ...), as stored.
+    manifest: data set, kind, source, sha256 of what went in, shapes and types.
+    """
+
+    values: dict[str, np.ndarray]
+    manifest: dict[str, Any]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.values[name]
+
+
+def save(
+    folder: Path,
+    values: dict[str, np.ndarray],
+    dataset: str,
+    kind: str,
+    source: str,
+    inputs: dict[str, str],
+) -> Path:
+    """Write arrays, then the manifest that makes them readable.
+
+    Args:
+        inputs: sha256 of each file that the arrays were made from, by name.
+
+    Returns:
+        The path of the manifest.
+    """
+    described = {}
+    for name, value in values.items():
+        path = folder / f"{name}.npy"
+        with files.atomic(path) as temporary:
+            np.save(temporary, value)
+        described[name] = {
+            "shape": list(value.shape),
+            "dtype": str(value.dtype),
+            "sha256": files.sha256(path),
+        }
+    manifest = {
+        "dataset": dataset,
+        "kind": kind,
+        "source": source,
+        "inputs": inputs,
+        "arrays": described,
+    }
+    files.write_json(folder / MANIFEST, manifest)
+    return folder / MANIFEST
+
+
+def load(folder: Path) -> Arrays:
+    """Read the arrays below `folder`.
+
+    Raises:
+        InputError: the folder holds no prepared data, or an array is not what the manifest says.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{folder} holds no prepared data (no {MANIFEST}); run: snakemake data")
+    manifest = files.read_json(path)
+    values = {}
+    for name, described in manifest["arrays"].items():
+        value = np.load(folder / f"{name}.npy", allow_pickle=False)
+        if list(value.shape) != described["shape"] or str(value.dtype) != described["dtype"]:
+            raise InputError(
+                f"{folder / name}.npy is {value.dtype}{list(value.shape)}, its manifest says "
+                f"{described['dtype']}{described['shape']}; delete the folder and run again"
+            )
+        values[name] = value
+    return Arrays(values, manifest)

@@ -1,0 +1,143 @@
+"""Getting the files of an archive, each checked before it gets its name."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pooch
+
+from epochcost import files
+from epochcost.datasets.registry import Archive, File, archive_in_mirror, archives
+from epochcost.errors import InputError
+
+_RETRIES = 3
+_TIMEOUT_SECONDS = 60
+
+
+def fetch(
+    name: str, kind: str, source: str, registry: dict[str, Any], raw: Path, mirror: Path | None
+) -> dict[str, Any]:
+    """Bring the files of data set `name` to `raw/name` and describe them.
+
+    A file that is already there with the right checksum is kept. One with a wrong checksum is
+    set aside under another name and fetched again.
+
+    Returns:
+        The description that `raw/name/kind.json` holds: data set, kind, source, and the name,
+        sha256 and size of each file.
+
+    Raises:
+        InputError: a file cannot be had, or is not what it must be.
+    """
+    archive = _archive(name, kind, source, registry, mirror)
+    folder = raw / name
+    for file in archive.files:
+        _fetch_file(file, folder, source, mirror / name if mirror else None)
+    description = {
+        "dataset": name,
+        "kind": kind,
+        "source": source,
+        "files": [{"name": f.name, "sha256": f.sha256, "bytes": f.bytes} for f in archive.files],
+    }
+    files.write_json(folder / f"{kind}.json", description)
+    return description
+
+
+def verified(path: Path, sha256: str) -> Path:
+    """`path`, if it has the checksum; otherwise it is set aside and an InputError names it."""
+    actual = files.sha256(path)
+    if actual != sha256:
+        aside = set_aside(path)
+        raise InputError(
+            f"{path} is damaged (sha256 {actual[:12]}..., expected {sha256[:12]}...); "
+            f"kept as {aside.name}, not used; run again to fetch it anew"
+        )
+    return path
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a file that must not be used; nothing is deleted or overwritten."""
+    return path.rename(_free_name(path))
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    return aside
+
+
+def _archive(
+    name: str, kind: str, source: str, registry: dict[str, Any], mirror: Path | None
+) -> Archive:
+    choices = [a for a in archives(name, registry) if a.kind == kind]
+    if source == "mirror":
+        if mirror is None:
+            raise InputError("no mirror folder is set (data.mirror, or EPOCHCOST_MIRROR)")
+        archive = archive_in_mirror(choices, mirror)
+        if archive is None:
+            raise InputError(f"the mirror {mirror} does not hold {name} ({kind})")
+        return archive
+    archive = next((a for a in choices if a.downloadable), None)
+    if archive is None:
+        raise InputError(f"{name} ({kind}) is on no canonical server; a mirror may hold it")
+    return archive
+
+
+def _fetch_file(file: File, folder: Path, source: str, mirror: Path | None) -> None:
+    target = folder / file.name
+    if target.is_file() and files.sha256(target) != file.sha256:
+        aside = set_aside(target)
+        print(f"{target} is damaged; kept as {aside.name}, fetching it anew")
+    if source == "mirror":
+        _copy(mirror / file.name, target, file)
+    else:
+        _download(file, target)
+
+
+def _copy(original: Path, target: Path, file: File) -> None:
+    if target.is_file():
+        return
+    with files.atomic(target) as temporary:
+        shutil.copyfile(original, temporary)
+        if files.sha256(temporary) != file.sha256:
+            size = temporary.stat().st_size
+            raise InputError(
+                f"{original} is damaged ({size} bytes of {file.bytes}, wrong sha256); "
+                "left where it is, not used"
+            )
+
+
+def _download(file: File, target: Path) -> None:
+    """Download with pooch: progress bar, retries, checksum, atomic rename."""
+    pooch.get_logger().setLevel("ERROR")
+    fetcher = pooch.create(
+        path=target.parent,
+        base_url="",
+        registry={target.name: f"sha256:{file.sha256}"},
+        urls={target.name: file.url},
+        retry_if_failed=_RETRIES,
+    )
+    aside = _free_name(target)
+    try:
+        fetcher.fetch(target.name, downloader=_KeepDamaged(file.sha256, aside))
+    except ValueError:
+        raise InputError(f"{file.url} gave a damaged file; kept as {aside}, not used") from None
+    except OSError as error:
+        if error.errno:
+            raise
+        raise InputError(f"cannot download {file.url}: {error}") from None
+
+
+class _KeepDamaged:
+    """pooch's downloader, with a copy of what has the wrong checksum (pooch deletes it)."""
+
+    def __init__(self, sha256: str, aside: Path) -> None:
+        self._sha256 = sha256
+        self._aside = aside
+        self._http = pooch.HTTPDownloader(progressbar=True, timeout=_TIMEOUT_SECONDS)
+
+    def __call__(self, url: str, output_file: str, fetcher: pooch.Pooch) -> None:
+        self._http(url, output_file, fetcher)
+        if files.sha256(Path(output_file)) != self._sha256:
+            shutil.copyfile(output_file, self._aside)

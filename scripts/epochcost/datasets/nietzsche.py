@@ -1,0 +1,47 @@
+"""Nietzsche: one long text; windows of 40 characters, every third one, and the character after."""
+
+from pathlib import Path
+
+import numpy as np
+
+from epochcost.errors import InputError
+
+WINDOW, STEP = 40, 3
+_LENGTH, _ALPHABET = 600_893, 57
+
+
+def prepare(paths: dict[str, Path]) -> dict[str, np.ndarray]:
+    """Read the text in lower case.
+
+    Returns:
+        text (600893,) uint8, each character as its place in the alphabet, and alphabet (57,)
+        uint32, the sorted code points. `windows` turns a text into what a model trains on.
+    """
+    path = paths["nietzsche.txt"]
+    try:
+        text = path.read_text(encoding="utf-8").lower()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 (byte {error.start})") from None
+    points = np.array([ord(character) for character in text], np.uint32)
+    alphabet, codes = np.unique(points, return_inverse=True)
+    return {"text": codes.astype(np.uint8), "alphabet": alphabet}
+
+
+def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """A text of the same length and alphabet size in which letters tend to follow each other."""
+    step = rng.choice([1, 2, 3, 7], size=_LENGTH, p=[0.7, 0.15, 0.1, 0.05])
+    text = np.cumsum(step) % _ALPHABET
+    return {
+        "text": text.astype(np.uint8),
+        "alphabet": np.arange(97, 97 + _ALPHABET, dtype=np.uint32),
+    }
+
+
+def windows(text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The training pairs of a text, as a view.
+
+    Returns:
+        x (200285, 40), a view into `text`, and y (200285,), the character after each window.
+    """
+    starts = np.lib.stride_tricks.sliding_window_view(text[:-1], WINDOW)[::STEP]
+    return starts, text[WINDOW::STEP][: len(starts)]

@@ -1,0 +1,137 @@
+"""config/datasets.yaml as objects, and where a data set can be had from."""
+
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from epochcost import files
+from epochcost.errors import InputError
+
+KINDS = ("complete", "subset", "synthetic")
+_PROBE_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of an archive; `url` is None where only mirrors hold it."""
+
+    name: str
+    sha256: str
+    bytes: int
+    url: str | None = None
+
+
+@dataclass(frozen=True)
+class Archive:
+    """One way to have a data set: files that together are `complete`, or a `subset`."""
+
+    dataset: str
+    kind: str
+    files: tuple[File, ...]
+
+    @property
+    def downloadable(self) -> bool:
+        """Whether canonical servers hold all of its files."""
+        return all(file.url for file in self.files)
+
+    def missing_in(self, mirror: Path) -> list[str]:
+        """The names of the files that the mirror folder lacks."""
+        folder = mirror / self.dataset
+        return [file.name for file in self.files if not (folder / file.name).is_file()]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The decision where a data set comes from.
+
+    source: canonical, mirror or synthetic.
+    kind: what training on it gives: complete, subset or synthetic.
+    notice: one line for the user when `auto` had to generate data, else None.
+    """
+
+    source: str
+    kind: str
+    notice: str | None = None
+
+
+def archives(name: str, registry: dict[str, Any]) -> list[Archive]:
+    """The archives of data set `name`, in the order of config/datasets.yaml."""
+    return [
+        Archive(name, entry["kind"], tuple(File(**file) for file in entry["files"]))
+        for entry in registry[name]["archives"]
+    ]
+
+
+def choose_origin(
+    name: str,
+    registry: dict[str, Any],
+    source: str,
+    mirror: Path | None,
+    raw: Path,
+    reachable: Callable[[str], bool] | None = None,
+) -> Origin:
+    """Decide where data set `name` comes from; only `auto` may choose.
+
+    Args:
+        source: `data.source` of the configuration.
+        mirror: the mirror folder, or None.
+        raw: the folder of files fetched before; `auto` stays with what is there.
+        reachable: answers whether a url can be fetched (asked by `auto` alone).
+
+    Raises:
+        InputError: the source was named but does not hold the data set.
+    """
+    choices = archives(name, registry)
+    if source == "synthetic":
+        return Origin("synthetic", "synthetic")
+    if source == "canonical":
+        return Origin("canonical", next(a.kind for a in choices if a.downloadable))
+    mirrored = archive_in_mirror(choices, mirror) if mirror else None
+    if source == "mirror":
+        if mirror is None:
+            raise InputError("data.source is mirror, but no mirror folder is set (data.mirror)")
+        if mirrored is None:
+            lacking = choices[0].missing_in(mirror)
+            raise InputError(f"the mirror {mirror} lacks {name}/{lacking[0]}")
+        return Origin("mirror", mirrored.kind)
+    for origin in (
+        _fetched_before(name, "complete", raw),
+        Origin("mirror", mirrored.kind) if mirrored else None,
+        _fetched_before(name, "subset", raw),
+    ):
+        if origin is not None:
+            return origin
+    downloadable = next((a for a in choices if a.downloadable), None)
+    if downloadable and (reachable or can_fetch)(downloadable.files[0].url):
+        return Origin("canonical", downloadable.kind)
+    return Origin(
+        "synthetic",
+        "synthetic",
+        f"{name}: neither its server nor a mirror can be reached; training on generated data "
+        "of the same shape, and every record, row and figure says synthetic",
+    )
+
+
+def _fetched_before(name: str, kind: str, raw: Path) -> Origin | None:
+    description = raw / name / f"{kind}.json"
+    if not description.is_file():
+        return None
+    return Origin(files.read_json(description)["source"], kind)
+
+
+def archive_in_mirror(choices: list[Archive], mirror: Path) -> Archive | None:
+    """The first archive that the mirror holds whole, complete ones first."""
+    held = [archive for archive in choices if not archive.missing_in(mirror)]
+    return min(held, key=lambda archive: KINDS.index(archive.kind), default=None)
+
+
+def can_fetch(url: str) -> bool:
+    """Whether `url` answers within a few seconds."""
+    request = urllib.request.Request(url, method="HEAD")
+    try:
+        with urllib.request.urlopen(request, timeout=_PROBE_SECONDS):
+            return True
+    except (OSError, ValueError):
+        return False

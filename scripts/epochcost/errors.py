@@ -1,0 +1,39 @@
+"""Bad input, said in one line."""
+
+import difflib
+import sys
+from collections.abc import Callable, Iterable
+
+SIGNATURE = "epochcost"
+
+
+class InputError(Exception):
+    """Something the user gave is wrong; the message names it and what would be right."""
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """A hint for a misspelt `name`: the nearest of `valid`, or all of them when none is near."""
+    valid = sorted(str(v) for v in valid)
+    close = difflib.get_close_matches(str(name), valid, n=1, cutoff=0.5)
+    if close:
+        return f"did you mean '{close[0]}'? (known: {', '.join(valid)})"
+    return f"known: {', '.join(valid)}"
+
+
+def one_line(error: BaseException) -> str:
+    """An error as one printable line."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}"
+    return " ".join(str(error).split())
+
+
+def run(command: Callable[[], int | None]) -> None:
+    """Run a script's `main`; bad input and a failing disk end it with one line and status 1."""
+    try:
+        status = command()
+    except (InputError, OSError) as error:
+        sys.exit(f"{SIGNATURE}: {one_line(error)}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(status)

@@ -1,0 +1,245 @@
+"""Bars of one workload over the baseline: time, or cost.
+
+The axis is logarithmic and bars start at 1x, so that 0.3x and 9.8x are read with equal ease and
+twice as slow looks like the mirror image of twice as fast. Values stand beyond the end of their
+bar, away from the line.
+"""
+
+import math
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from epochcost import files
+from epochcost.costs.rows import OWN
+from epochcost.figures import style
+from epochcost.figures.selection import remarks
+
+_TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]
+_WIDTH, _ROW_HEIGHT = 10, 0.44
+_LABEL_SHARE = 0.25  # of the axis, for the values beyond the bars
+_PREDICTED_HATCH = "////"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a picture shows.
+
+    ratio, absolute: the columns of relative.csv.
+    say: turns an absolute value into words.
+    claim: the headline, with a place for the ratio.
+    less, more: what left and right of 1x mean.
+    """
+
+    name: str
+    ratio: str
+    absolute: str
+    say: Callable[[float], str]
+    claim: str
+    less: str
+    more: str
+
+
+@dataclass(frozen=True)
+class Base:
+    """What 1x is; `date` is YYYY-MM."""
+
+    hardware: str
+    framework: str
+    date: str
+    price_per_hour_usd: float
+
+    @property
+    def short(self) -> str:
+        """The base in three words."""
+        return f"{self.hardware} of {self.date[:4]}"
+
+
+QUANTITIES = (
+    Quantity(
+        "time", "time_relative", "time_s", style.seconds,
+        "trains in {} the time of the {}", "faster", "slower",
+    ),
+    Quantity(
+        "cost", "cost_relative", "cost_usd", style.dollars,
+        "costs {} what the {} cost", "cheaper", "dearer",
+    ),
+)  # fmt: skip
+
+
+def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.Figure:
+    """Draw the bars.
+
+    Args:
+        rows: rows of relative.csv for one workload (`selection.rows_of`).
+        title: the workload's title.
+        base: what 1x is.
+    """
+    style.apply()
+    figure, axes = plt.subplots(
+        figsize=(_WIDTH, 1.9 + _ROW_HEIGHT * len(rows)), layout="constrained"
+    )
+    low, high = _limits(rows, quantity.ratio)
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    for place, row in enumerate(rows.itertuples()):
+        if pd.isna(getattr(row, quantity.ratio)):
+            axes.annotate(
+                "no price known", (1, place), xytext=(9, 0), textcoords="offset points",
+                va="center", color=style.FAINT, style="italic", fontsize=10,
+            )  # fmt: skip
+            continue
+        _bar(axes, place, row, quantity)
+        _label(axes, place, row, quantity)
+    axes.axvline(1, color=style.INK, linestyle=(0, (4, 3)), linewidth=1.2, zorder=1)
+    _axes(axes, rows, quantity, base, low, high)
+    figure.suptitle(
+        textwrap.fill(_headline(rows, quantity, title, base), 78),
+        x=0.01,
+        ha="left",
+        fontsize=13,
+        fontweight="bold",
+    )
+    _legend(figure, rows)
+    if rows.synthetic.any():
+        figure.text(
+            0.55, 0.5, "SYNTHETIC DATA", ha="center", va="center", rotation=18,
+            fontsize=38, color=style.FAINT, alpha=0.22, fontweight="bold",
+        )  # fmt: skip
+    return figure
+
+
+def save(figure: plt.Figure, stem: Path) -> None:
+    """Write the figure as `stem`.svg and `stem`.png."""
+    for suffix, options in ((".svg", {"metadata": {"Date": None}}), (".png", {"dpi": 160})):
+        with files.atomic(stem.with_suffix(suffix)) as temporary:
+            figure.savefig(temporary, format=suffix[1:], **options)
+    plt.close(figure)
+
+
+def _bar(axes, place: int, row, quantity: Quantity) -> None:
+    own = row.source_id == OWN
+    value, low, high = _interval(row, quantity)
+    axes.barh(
+        place,
+        value - 1,
+        left=1,
+        height=0.66,
+        color=style.colour(row.hardware_id),
+        edgecolor="white" if row.predicted else style.INK if own else "none",
+        linewidth=1.2 if own else 0,
+        hatch=_PREDICTED_HATCH if row.predicted else None,
+        zorder=2,
+    )
+    if pd.notna(low) and pd.notna(high):
+        axes.errorbar(
+            value, place, xerr=[[value - low], [high - value]],
+            color=style.INK, capsize=4, linewidth=1.4, zorder=3,
+        )  # fmt: skip
+    if value == 1:
+        axes.plot(1, place, marker="o", color=style.INK, zorder=3)
+
+
+def _interval(row, quantity: Quantity) -> tuple[float, float, float]:
+    return (
+        getattr(row, quantity.ratio),
+        getattr(row, f"{quantity.ratio}_low"),
+        getattr(row, f"{quantity.ratio}_high"),
+    )
+
+
+def _label(axes, place: int, row, quantity: Quantity) -> None:
+    """The value, beyond the bar and its interval, on the side away from 1x."""
+    value, low, high = _interval(row, quantity)
+    right = value >= 1
+    edge = value
+    if pd.notna(low) and pd.notna(high):
+        edge = high if right else low
+        # An interval that crosses 1x would put the line through the label.
+        edge = max(edge, 1) if right else min(edge, 1)
+    axes.annotate(
+        f"{style.ratio(value)}  {quantity.say(getattr(row, quantity.absolute))}",
+        (edge, place),
+        xytext=(9 if right else -9, 0),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="center",
+        fontsize=10,
+        fontweight="bold" if row.source_id == OWN else "normal",
+        zorder=4,
+    )
+
+
+def _limits(rows: pd.DataFrame, ratio: str) -> tuple[float, float]:
+    """Limits that hold every bar and interval, and room for values where bars end."""
+    values = pd.concat([rows[ratio], rows[f"{ratio}_low"], rows[f"{ratio}_high"]]).dropna()
+    lowest, highest = min(values.min(), 1.0), max(values.max(), 1.0)
+    left = _LABEL_SHARE if lowest < 1 else 0.04
+    span = max(math.log(highest / lowest), math.log(3)) / (1 - left - _LABEL_SHARE)
+    return lowest * math.exp(-left * span), highest * math.exp(_LABEL_SHARE * span)
+
+
+def _axes(axes, rows, quantity: Quantity, base: Base, low: float, high: float) -> None:
+    names = [_row_name(row, quantity) for row in rows.itertuples()]
+    axes.set_yticks(range(len(rows)), names)
+    for tick, row in zip(axes.get_yticklabels(), rows.itertuples(), strict=True):
+        tick.set_fontweight("bold" if row.source_id == OWN else "normal")
+    axes.xaxis.set_major_locator(FixedLocator([t for t in _TICKS if low <= t <= high]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
+    axes.xaxis.grid(True, color="#e4e4e4", zorder=0)
+    axes.set_axisbelow(True)
+    what = f"{base.hardware} with {base.framework}, {base.date}"
+    if quantity.name == "cost":
+        what += f" at ${base.price_per_hour_usd} an hour"
+    label = f"{quantity.less}  ←  {quantity.name} over {what}  →  {quantity.more}"
+    axes.set_xlabel(label, fontsize=10)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def _row_name(row, quantity: Quantity) -> str:
+    name = f"{row.hardware_label} · {style.framework_name(row.framework)}"
+    notes = [note for note in remarks(row) if note != "predicted"]
+    if quantity.name == "cost" and row.mixed_price_kinds:
+        notes.append(f"{row.price_kind.replace('_', '-')} price")
+    return f"{name}\n({', '.join(notes)})" if notes else name
+
+
+def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> str:
+    """The message: how the best own row stands to the baseline, or the best published one."""
+    known = rows[rows[quantity.ratio].notna()]
+    own = known[known.source_id.eq(OWN)]
+    candidates = own if len(own) else known
+    best = candidates.loc[candidates[quantity.ratio].idxmin()]
+    who = f"{best.hardware_label} with {style.framework_name(best.framework)}"
+    claim = quantity.claim.format(style.ratio(best[quantity.ratio]), base.short)
+    return f"{title}: {who} {claim}"
+
+
+def _legend(figure: plt.Figure, rows: pd.DataFrame) -> None:
+    own = rows[rows.source_id.eq(OWN)]
+    colour = style.colour(own.hardware_id.iloc[0]) if len(own) else None
+    handles = []
+    if not own.predicted.all():
+        handles.append(Patch(facecolor=colour, label="measured here"))
+    if own.predicted.any():
+        handles.append(
+            Patch(
+                facecolor=colour,
+                edgecolor="white",
+                hatch=_PREDICTED_HATCH,
+                label="predicted from a quick run here, with the range of its parts",
+            )
+        )
+    if len(own) < len(rows):
+        handles.append(Patch(facecolor=style.colour("gce-k80"), label="published, single runs"))
+    figure.legend(handles=handles, loc="outside lower right", ncols=3, frameon=False, fontsize=9)

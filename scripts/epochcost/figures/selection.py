@@ -1,0 +1,69 @@
+"""Which rows of relative.csv a picture of one workload shows, and in which order."""
+
+import pandas as pd
+
+from epochcost.costs.rows import OWN
+
+_FRAMEWORKS = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch", "fastai", "keras-cntk"]
+_SAME_CASE = ["source_id", "workload", "framework", "variant", "hardware_id", "machine_id"]
+_SAME_RUNS = [
+    "source_id",
+    "hardware_id",
+    "machine_id",
+    "framework",
+    "framework_version",
+    "variant",
+    "predicted",
+    "data_source",
+]
+
+
+def rows_of(
+    relative: pd.DataFrame, workload: str, baseline: str, hardware_order: list[str]
+) -> pd.DataFrame:
+    """The rows to draw for a workload: own ones, and those of the study its baseline is from.
+
+    Own rows come first, then hardware in the order of config/hardware.yaml. Where a hardware has
+    several prices, the row is shown that is priced like the baseline, if there is one.
+    """
+    rows = relative[relative.workload.eq(workload) & relative.baseline.eq(baseline)]
+    rows = current(rows[rows.source_id.isin([OWN, baseline])])
+    keys = pd.DataFrame(
+        {
+            "published": rows.source_id.ne(OWN),
+            "place": rows.hardware_id.map(_rank(hardware_order)).fillna(len(hardware_order)),
+            "machine": rows.machine_id.fillna(""),
+            "framework": rows.framework.map(_rank(_FRAMEWORKS)).fillna(len(_FRAMEWORKS)),
+            "mixed": rows.mixed_price_kinds,
+        }
+    ).sort_values(["published", "place", "machine", "framework", "mixed"], kind="stable")
+    return rows.loc[keys.index].drop_duplicates(_SAME_RUNS).reset_index(drop=True)
+
+
+def current(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows without the predictions whose full run is there, and without generated data
+    where the same was measured on real data."""
+    kept = rows
+    for worse in ("synthetic", "predicted"):
+        better = kept.loc[~kept[worse].astype(bool), _SAME_CASE].drop_duplicates()
+        has_better = kept[_SAME_CASE].merge(better, how="left", indicator=True)["_merge"].eq("both")
+        kept = kept[~(kept[worse].astype(bool) & has_better.to_numpy())]
+    return kept
+
+
+def _rank(names: list[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
+
+
+def remarks(row) -> list[str]:
+    """What a reader must know of a row before comparing it."""
+    notes = []
+    if row.synthetic:
+        notes.append("synthetic data")
+    elif not row.data_complete:
+        notes.append("subset of the data")
+    if row.predicted:
+        notes.append("predicted")
+    if pd.notna(row.quality_reached) and not row.quality_reached:
+        notes.append("below the quality target")
+    return notes

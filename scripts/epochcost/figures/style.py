@@ -1,0 +1,94 @@
+"""How figures look: one colour per hardware, names, number formats."""
+
+import math
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import seaborn as sns
+
+INK = "#222222"
+FAINT = "#767676"
+
+# Okabe and Ito's colours: distinct for colour-blind readers, and of different lightness.
+_HARDWARE_COLOURS = {
+    "local": "#d55e00",
+    "gce-k80": "#8c8c8c",
+    "gce-p100": "#0072b2",
+    "gce-t4": "#cc79a7",
+    "gce-n1-highcpu-8": "#f0e442",
+    "gce-n1-highcpu-16": "#e69f00",
+    "gce-n1-highcpu-32": "#009e73",
+    "gce-n1-highcpu-64": "#56b4e9",
+}
+_OTHER_HARDWARE = "#9db2c6"
+
+_FRAMEWORK_NAMES = {
+    "keras-tensorflow": "Keras TensorFlow",
+    "keras-torch": "Keras PyTorch",
+    "keras-jax": "Keras JAX",
+    "keras-cntk": "Keras CNTK",
+    "pytorch": "PyTorch",
+    "fastai": "fastai",
+}
+
+
+def apply() -> None:
+    """Set the look of all figures; the same input gives the same bytes."""
+    sns.set_theme(style="white", font_scale=0.95)
+    plt.rcParams.update(
+        {
+            "svg.hashsalt": "epochcost",
+            "font.family": "DejaVu Sans",
+            "text.color": INK,
+            "axes.labelcolor": INK,
+            "xtick.color": INK,
+            "ytick.color": INK,
+            "hatch.linewidth": 1.4,
+        }
+    )
+
+
+def colour(hardware_id: str) -> str:
+    """The colour of a hardware, the same in every figure; one pale blue for all without one."""
+    return _HARDWARE_COLOURS.get(hardware_id, _OTHER_HARDWARE)
+
+
+def framework_name(framework: str) -> str:
+    """A framework's id as people say it."""
+    return _FRAMEWORK_NAMES.get(framework, framework)
+
+
+def ratio(value: float) -> str:
+    """A ratio with three digits that count: 0.0862x, 0.86x, 3.51x, 12.4x."""
+    if value >= 10:
+        return f"{value:.1f}x"
+    if value >= 0.1:
+        return f"{value:.2f}x"
+    return f"{value:.2g}x"
+
+
+def seconds(value: float) -> str:
+    """A duration in its natural unit."""
+    if value < 120:
+        return f"{value:.3g} s"
+    if value < 7200:
+        return f"{value / 60:.3g} min"
+    return f"{value / 3600:.3g} h"
+
+
+def dollars(value: float) -> str:
+    """An amount of money with three digits that count, never in exponents."""
+    if value >= 1:
+        return f"${value:,.2f}"
+    if value == 0:
+        return "$0"
+    digits = max(2, 2 - math.floor(math.log10(value)))
+    return f"${value:.{digits}f}"
+
+
+def price(value: float) -> str:
+    """A price as it is known: nothing is rounded away."""
+    return f"${value:.2f}" if round(value, 2) == value else f"${value:g}"

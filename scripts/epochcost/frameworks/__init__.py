@@ -1,0 +1,28 @@
+"""What trains a model: one module per framework, each imported only in its own environment."""
+
+import importlib
+from dataclasses import dataclass
+from types import ModuleType
+
+
+@dataclass(frozen=True)
+class Framework:
+    """A framework that epochcost can train with.
+
+    module: the module of this package that drives it.
+    environment: the family of environments in envs/ that holds it.
+    """
+
+    module: str
+    environment: str
+
+
+FRAMEWORKS = {
+    "keras-tensorflow": Framework("keras_tensorflow", "tensorflow"),
+    "pytorch": Framework("pytorch", "torch"),
+}
+
+
+def load(name: str) -> ModuleType:
+    """Import the module that drives framework `name` (slow: it imports the framework)."""
+    return importlib.import_module(f"epochcost.frameworks.{FRAMEWORKS[name].module}")

@@ -1,0 +1,1 @@
+"""Measuring: the clock, the machine, and what else went on. Knows no framework."""

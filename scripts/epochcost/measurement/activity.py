@@ -1,0 +1,68 @@
+"""What the processor did during a run: for it, for others, for nobody."""
+
+import os
+import sys
+from typing import Any
+
+import psutil
+
+_OTHERS_LIMIT = 0.10
+_STEAL_LIMIT = 0.02
+
+
+class Activity:
+    """Processor time between its making and `summary`, split into this process and others."""
+
+    def __init__(self) -> None:
+        self._system = psutil.cpu_times()
+        self._own = _own_seconds()
+
+    def summary(self) -> dict[str, Any]:
+        """Shares of the machine's processor time, 0 to 1: `cpu` (this run), `others`, `steal`."""
+        now = psutil.cpu_times()
+        spent = {name: getattr(now, name) - getattr(self._system, name) for name in now._fields}
+        # Linux counts guest time inside user time already.
+        total = sum(value for name, value in spent.items() if not name.startswith("guest"))
+        if total <= 0:
+            return {"cpu": None, "others": None, "steal": None}
+        own = _own_seconds() - self._own
+        idle = spent["idle"] + spent.get("iowait", 0.0)
+        steal = spent.get("steal", 0.0)
+        return {
+            "cpu": own / total,
+            "others": max(0.0, total - idle - steal - own) / total,
+            "steal": steal / total,
+        }
+
+
+def noise(summary: dict[str, Any]) -> dict[str, Any]:
+    """The `noise` part of a record: shares, and a flag for each that may have disturbed the run."""
+    flags = []
+    if (summary["others"] or 0) > _OTHERS_LIMIT:
+        flags.append("load from others")
+    if (summary["steal"] or 0) > _STEAL_LIMIT:
+        flags.append("processor time stolen by the host")
+    return {
+        "others_cpu_share": _rounded(summary["others"]),
+        "steal_share": _rounded(summary["steal"]),
+        "flags": flags,
+    }
+
+
+def peak_rss_mib() -> float | None:
+    """The most memory this process ever held, or None where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def _own_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)

@@ -1,0 +1,117 @@
+"""The clock of a run: phases, epochs, and blocks of steps, on one monotonic clock.
+
+The epoch clock is that of the published logs: from epoch begin to epoch end with the validation
+pass, graph building inside epoch 1, process start and data loading outside. The device is
+synchronised where a time is taken and nowhere else.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import psutil
+
+from epochcost.measurement.schedule import Schedule
+
+
+@dataclass
+class Epoch:
+    """One epoch as it was timed; seconds since its begin in `marks`, by step."""
+
+    number: int
+    marks: dict[int, float] = field(default_factory=dict)
+    train_s: float = 0.0
+    eval_s: float | None = None
+    loss: float | None = None
+    metric: float | None = None
+
+
+class Stopwatch:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    def seconds(self) -> float:
+        """Seconds until now."""
+        return time.perf_counter() - self._start
+
+
+def process_age() -> float:
+    """Seconds since this process was started, by the system's account (10 ms steps)."""
+    return max(0.0, time.time() - psutil.Process().create_time())
+
+
+class Clock:
+    """Takes the times of one run.
+
+    A framework sets `synchronise` to a function that returns when the device is idle, then calls
+    `epoch_begin`, `step` before each step, `train_end` and `epoch_end`.
+    """
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self.synchronise: Callable[[], None] = lambda: None
+        self.phases: dict[str, float] = {}
+        self.phase_now = "import"
+        self.epochs: list[Epoch] = []
+        self.evaluations: list[float] = []
+        self._marks = frozenset(schedule.marks)
+        self._begin = 0.0
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Time a phase; `phase_now` names the phase that a failure happened in."""
+        self.phase_now = name
+        start = time.perf_counter()
+        yield
+        self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - start
+
+    def epoch_begin(self) -> None:
+        """An epoch begins; the device is idle."""
+        self.phase_now = "train" if self.epochs else "first_step"
+        self.epochs.append(Epoch(len(self.epochs) + 1))
+        self.synchronise()
+        self._begin = time.perf_counter()
+
+    def step(self, index: int) -> None:
+        """Step `index` of the epoch (from 0) is about to start."""
+        if index in self._marks and len(self.epochs) == 1:
+            self.synchronise()
+            self.epochs[-1].marks[index] = time.perf_counter() - self._begin
+            self.phase_now = "train"
+
+    def train_end(self) -> None:
+        """The training part of the epoch is over, validation begins."""
+        self.synchronise()
+        self.epochs[-1].train_s = time.perf_counter() - self._begin
+        self.phase_now = "evaluate"
+
+    def epoch_end(self, loss: float, metric: float | None) -> None:
+        """The epoch is over, with its mean training loss and its held-out metric."""
+        epoch = self.epochs[-1]
+        epoch.eval_s = time.perf_counter() - self._begin - epoch.train_s
+        epoch.loss, epoch.metric = loss, metric
+
+    @contextmanager
+    def evaluation(self) -> Iterator[None]:
+        """Time a validation pass outside the epochs; the pass ends with reading its result."""
+        self.phase_now = "evaluate"
+        self.synchronise()
+        start = time.perf_counter()
+        yield
+        self.evaluations.append(time.perf_counter() - start)
+
+    def blocks(self) -> list[tuple[int, float]]:
+        """(steps, seconds) of each stretch between two marks of the first epoch."""
+        if not self.epochs:
+            return []
+        first = self.epochs[0]
+        borders = [(0, 0.0), *sorted(first.marks.items()), (self.schedule.steps, first.train_s)]
+        return [
+            (end - start, until - since)
+            for (start, since), (end, until) in pairwise(borders)
+            if end > start
+        ]

@@ -1,0 +1,182 @@
+"""From a finished (or failed) clock to the content of a record."""
+
+import hashlib
+import math
+import platform
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from epochcost import __version__
+from epochcost.measurement import activity, machine
+from epochcost.measurement.activity import Activity
+from epochcost.measurement.clock import Clock
+from epochcost.records.record import SCHEMA_VERSION
+
+_PHASES = ("import", "data", "build", "first_step", "train", "evaluate", "save")
+
+
+def now() -> str:
+    """The time of day, for people: UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def record(
+    run: dict[str, Any],
+    recipe: dict[str, Any],
+    manifest: dict[str, Any],
+    samples: tuple[int, int],
+    clock: Clock,
+    busy: Activity,
+    software: dict[str, Any],
+    failure: dict[str, str] | None,
+    root: Path,
+) -> dict[str, Any]:
+    """The record of a run.
+
+    Args:
+        run: hardware, workload, framework, variant, trial, scale, seed, started_at.
+        samples: of the prepared data: training, validation.
+        failure: phase and reason when the run failed, else None.
+        root: the folder whose git commit is noted.
+    """
+    shares = busy.summary()
+    identity = "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run)
+    full = run["scale"] == "full"
+    value = clock.epochs[-1].metric if clock.epochs else None
+    target = recipe["quality"]["target"]
+    batch = recipe["batch_size"]
+    trained = min(clock.schedule.steps * batch, samples[0])
+    held_out = min(clock.schedule.evaluation_steps * batch, samples[1])
+    blocks = clock.blocks() if failure is None else []
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run": {
+            "id": identity,
+            **{key: value for key, value in run.items() if key != "seed"},
+            "finished_at": now(),
+        },
+        "status": "failed" if failure else "ok",
+        "failure": failure,
+        "machine": machine.describe(),
+        "software": {
+            "python": platform.python_version(),
+            "epochcost": __version__,
+            **software,
+        },
+        "git": _git(root),
+        "seed": run["seed"],
+        "settings": recipe,
+        "data": {
+            "dataset": manifest["dataset"],
+            "source": manifest["source"],
+            "complete": manifest["kind"] == "complete",
+            "train_samples": samples[0],
+            "validation_samples": samples[1],
+            "sha256": _fingerprint(manifest),
+        },
+        "phases": _phases(clock),
+        "epochs": [
+            {
+                "epoch": epoch.number,
+                "train_s": epoch.train_s,
+                "eval_s": epoch.eval_s,
+                "samples": trained,
+                "eval_samples": held_out,
+                "loss": _finite(epoch.loss),
+                "metric": _finite(epoch.metric),
+            }
+            for epoch in clock.epochs
+            if epoch.eval_s is not None
+        ],
+        "blocks": [
+            {"steps": steps, "samples": steps * batch, "seconds": seconds}
+            for steps, seconds in blocks
+        ],
+        "evaluations": [{"samples": held_out, "seconds": seconds} for seconds in clock.evaluations],
+        "quality": {
+            "metric": recipe["quality"]["metric"],
+            "value": _finite(value),
+            "target": target,
+            "reached": value >= target if full and failure is None else None,
+        },
+        "steady_state": _steady_state(clock, blocks, trained, batch),
+        "utilisation": {
+            "cpu_share": None if shares["cpu"] is None else round(shares["cpu"], 4),
+            "gpu_share": None,
+            "peak_rss_mib": activity.peak_rss_mib(),
+        },
+        "energy_j": None,
+        "interruptions": 0,
+        "noise": activity.noise(shares),
+    }
+
+
+def diverged(clock: Clock) -> bool:
+    """Whether a loss or a metric of the run is not a finite number."""
+    values = [value for epoch in clock.epochs for value in (epoch.loss, epoch.metric)]
+    return any(value is not None and not math.isfinite(value) for value in values)
+
+
+def _phases(clock: Clock) -> dict[str, float | None]:
+    """Seconds by phase; the first step is taken out of the training time."""
+    phases: dict[str, float | None] = dict.fromkeys(_PHASES)
+    phases.update(clock.phases)
+    if clock.epochs:
+        first = clock.epochs[0].marks.get(1)
+        train = sum(epoch.train_s for epoch in clock.epochs)
+        phases["first_step"] = first
+        phases["train"] = train - (first or 0.0) if train else None
+        done = [epoch.eval_s for epoch in clock.epochs if epoch.eval_s is not None]
+        phases["evaluate"] = sum(done) + sum(clock.evaluations) if done else None
+    return phases
+
+
+def _steady_state(
+    clock: Clock, blocks: list[tuple[int, float]], epoch_samples: int, batch: int
+) -> dict[str, Any] | None:
+    """Samples per second once warm: over the epochs after the first, or over a quick run's blocks.
+
+    `low` and `high` are the slowest and the fastest of the parts.
+    """
+    parts = [epoch_samples / epoch.train_s for epoch in clock.epochs[1:] if epoch.train_s]
+    if not parts:
+        parts = [steps * batch / seconds for steps, seconds in blocks[2:] if seconds]
+    if not parts:
+        return None
+    return {
+        "samples_per_second": median(parts),
+        "low": min(parts),
+        "high": max(parts),
+        "parts": len(parts),
+    }
+
+
+def _fingerprint(manifest: dict[str, Any]) -> str:
+    """One sha256 for all arrays of a data set."""
+    parts = [f"{name} {a['sha256']}" for name, a in sorted(manifest["arrays"].items())]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _git(root: Path) -> dict[str, Any] | None:
+    """The commit of the code, and whether it was changed since; None outside of git."""
+    command = ["git", "-C", str(root), "--no-optional-locks"]
+    try:
+        commit = subprocess.run(
+            [*command, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+        )
+        status = subprocess.run(
+            [*command, "status", "--porcelain", "--untracked-files=no"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}

@@ -1,0 +1,48 @@
+"""How far a run trains: to the last epoch, or the quick part of it that predicts the whole."""
+
+import math
+from dataclasses import dataclass
+
+# A quick run: a stretch to warm up, then ten stretches of thirty steps, then validation passes.
+QUICK_WARM_UP_STEPS = 30
+QUICK_BLOCK_STEPS = 30
+QUICK_BLOCKS = 10
+QUICK_EVALUATIONS = 2
+QUICK_EVALUATION_STEPS = 80
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How far a run trains and where its clock is read.
+
+    epochs: passes over the training data.
+    steps: training steps of an epoch; fewer than the whole epoch in a quick run.
+    marks: steps after which the clock is read within the first epoch, ascending.
+    evaluations: validation passes after the last epoch, beside those of the epochs.
+    evaluation_steps: batches of a validation pass.
+    """
+
+    epochs: int
+    steps: int
+    marks: tuple[int, ...]
+    evaluations: int
+    evaluation_steps: int
+
+
+def plan(
+    scale: str, epochs: int, batch_size: int, train_samples: int, validation_samples: int
+) -> Schedule:
+    """The schedule of a run: `full`, or `quick` for a few hundred steps of the first epoch."""
+    steps = math.ceil(train_samples / batch_size)
+    evaluation_steps = math.ceil(validation_samples / batch_size)
+    if scale == "full":
+        return Schedule(epochs, steps, (1,), 0, evaluation_steps)
+    borders = [QUICK_WARM_UP_STEPS + QUICK_BLOCK_STEPS * done for done in range(QUICK_BLOCKS + 1)]
+    last = min(borders[-1], steps)
+    return Schedule(
+        epochs=1,
+        steps=last,
+        marks=(1, *(border for border in borders if border < last)),
+        evaluations=QUICK_EVALUATIONS,
+        evaluation_steps=min(QUICK_EVALUATION_STEPS, evaluation_steps),
+    )

@@ -1,0 +1,1 @@
+"""Records: what runs left behind, here and in the published studies."""

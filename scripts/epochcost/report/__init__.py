@@ -1,0 +1,1 @@
+"""The answer in words, and the page that shows what it rests on."""

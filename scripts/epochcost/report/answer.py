@@ -1,0 +1,72 @@
+"""The answer in one sentence per workload and framework."""
+
+import pandas as pd
+
+from epochcost.costs.rows import OWN
+from epochcost.figures import style
+from epochcost.figures.selection import current, remarks
+from epochcost.hardware import LOCAL
+
+
+def own_rows(relative: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
+    """The rows measured here, over the baseline that holds for every study."""
+    main = baselines[baselines.scope.eq("all")].set_index("workload").baseline
+    over_main = relative.baseline.eq(relative.workload.map(main))
+    return current(relative[relative.source_id.eq(OWN) & over_main])
+
+
+def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> list[str]:
+    """What the own rows say, this machine first; other machines are named.
+
+    Args:
+        own: rows of relative.csv (`own_rows`).
+        machine_id: the machine that is `this machine`.
+    """
+    years = baselines[baselines.scope.eq("all")].set_index("workload").price_book.str[:4]
+    here = own.machine_id.eq(machine_id)
+    ordered = pd.concat([own[here], own[~here]])
+    return [
+        _sentence(row, years[row.workload], row.machine_id == machine_id)
+        for row in ordered.itertuples()
+    ]
+
+
+def _sentence(row, year: str, is_here: bool) -> str:
+    who = row.hardware_label
+    if is_here:
+        who = f"This machine ({who})"
+    elif row.hardware_id == LOCAL:
+        who = f"{who} ({row.machine_id})"
+    framework = style.framework_name(row.framework)
+    ratio = style.ratio(row.time_relative)
+    return (
+        f"{who} trains {row.workload} in {ratio} the time of the K80 of {year} "
+        f"({framework}, {_how(row)}) {_cost(row)}."
+    )
+
+
+def _how(row) -> str:
+    """The absolute time, what it is worth, and what a reader must know of it."""
+    words = [style.seconds(row.time_s)]
+    spread = pd.notna(row.time_low) and pd.notna(row.time_high)
+    within = f"{style.seconds(row.time_low)} to {style.seconds(row.time_high)}" if spread else ""
+    if row.predicted:
+        words = [f"predicted {words[0]}", within]
+    elif spread:
+        words += [f"median of {row.runs} runs", within]
+    else:
+        words.append("a single run")
+    words += [note for note in remarks(row) if note != "predicted"]
+    return ", ".join(word for word in words if word)
+
+
+def _cost(row) -> str:
+    if pd.isna(row.cost_usd):
+        if row.hardware_id == LOCAL:
+            return "at an unknown cost (no price.per_hour_usd is configured)"
+        return f"at an unknown cost (no price of {row.hardware_id} is known)"
+    price = f"{style.dollars(row.cost_usd)} at {style.price(row.price_per_hour_usd)} an hour"
+    text = f"and costs {style.ratio(row.cost_relative)} as much ({price}"
+    if row.mixed_price_kinds:
+        text += f", a {row.price_kind.replace('_', '-')} price against an on-demand one"
+    return text + ")"

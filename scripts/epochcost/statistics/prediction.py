@@ -1,0 +1,59 @@
+"""What a quick run says about the full run."""
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Seconds of all epochs with their validation passes.
+
+    low, high: the same, were every step as fast as in the fastest and as slow as in the slowest
+    stretch of the quick run. It is a range of what was seen, not a confidence interval.
+    """
+
+    seconds: float
+    low: float
+    high: float
+
+
+def predict(record: dict[str, Any]) -> Prediction:
+    """Predict the full run from the record of a quick one.
+
+    The sum is start-up + epochs x (steps x seconds per step + validation). Start-up is what the
+    warm-up stretch and the first validation pass took beyond the later ones.
+    """
+    settings, data = record["settings"], record["data"]
+    epochs = settings["epochs"]
+    steps = math.ceil(data["train_samples"] / settings["batch_size"])
+    warm_up, blocks = _split_blocks(record["blocks"])
+    per_step = [block["seconds"] / block["steps"] for block in blocks]
+    evaluations = [
+        (e["seconds"], data["validation_samples"] / e["samples"]) for e in record["evaluations"]
+    ]
+    passes = [seconds * share for seconds, share in evaluations]
+    first = record["epochs"][0]
+    first_pass = first["eval_s"] * data["validation_samples"] / first["eval_samples"]
+    later_pass = fmean(passes) if passes else first_pass
+    warm_seconds = sum(block["seconds"] for block in warm_up)
+    warm_steps = sum(block["steps"] for block in warm_up)
+
+    def total(step: float, evaluation: float) -> float:
+        start_up = max(0.0, warm_seconds - warm_steps * step)
+        start_up += max(0.0, first_pass - evaluation)
+        return start_up + epochs * (steps * step + evaluation)
+
+    return Prediction(
+        total(fmean(per_step), later_pass),
+        total(min(per_step), min(passes, default=later_pass)),
+        total(max(per_step), max(passes, default=later_pass)),
+    )
+
+
+def _split_blocks(blocks: list[dict[str, Any]]) -> tuple[list, list]:
+    """The warm-up (first step and the rest of the first stretch), and the timed stretches."""
+    if len(blocks) > 2:
+        return blocks[:2], blocks[2:]
+    return blocks[:1], blocks[1:] or blocks

@@ -1,0 +1,51 @@
+"""MNIST with a multilayer perceptron: two hidden layers with dropout."""
+
+import math
+
+import numpy as np
+
+from epochcost.workloads import Split
+
+
+def inputs(arrays) -> Split:
+    """Pictures as 784 floats from 0 to 1."""
+
+    def flat(x: np.ndarray) -> np.ndarray:
+        return x.reshape(len(x), -1).astype(np.float32) / 255
+
+    return Split(
+        flat(arrays["x_train"]),
+        arrays["y_train"],
+        flat(arrays["x_validation"]),
+        arrays["y_validation"],
+    )
+
+
+def keras_model(shape: tuple[int, ...], hyper: dict):
+    import keras
+    from keras import layers
+
+    return keras.Sequential(
+        [
+            keras.Input(shape),
+            layers.Dense(hyper["units"], activation="relu"),
+            layers.Dropout(hyper["dropout"]),
+            layers.Dense(hyper["units"], activation="relu"),
+            layers.Dropout(hyper["dropout"]),
+            layers.Dense(hyper["classes"]),
+        ]
+    )
+
+
+def torch_model(shape: tuple[int, ...], hyper: dict):
+    from torch import nn
+
+    return nn.Sequential(
+        nn.Linear(math.prod(shape), hyper["units"]),
+        nn.ReLU(),
+        nn.Dropout(hyper["dropout"]),
+        nn.Linear(hyper["units"], hyper["units"]),
+        nn.ReLU(),
+        nn.Dropout(hyper["dropout"]),
+        nn.Linear(hyper["units"], hyper["classes"]),
+    )

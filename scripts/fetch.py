@@ -1,0 +1,37 @@
+"""Fetch the files of a data set, from its server or from a mirror folder.
+
+In: config/datasets.yaml. Out: data/raw/<data set>/<file>... and <kind>.json that describes them.
+Every file is checked against its sha256 before it gets its name.
+"""
+
+import argparse
+from pathlib import Path
+
+from epochcost import configuration, errors
+from epochcost.datasets import download
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("dataset", help="an id of config/datasets.yaml")
+    parser.add_argument("--kind", choices=["complete", "subset"], default="complete")
+    parser.add_argument("--source", choices=["canonical", "mirror"], default="canonical")
+    parser.add_argument("--mirror", type=Path, help="the mirror folder (or EPOCHCOST_MIRROR)")
+    parser.add_argument("--raw", type=Path, default=Path("data/raw"), help="where files go")
+    arguments = parser.parse_args()
+    known = configuration.load()
+    if arguments.dataset not in known.datasets:
+        hint = errors.nearest(arguments.dataset, known.datasets)
+        raise errors.InputError(f"unknown data set '{arguments.dataset}'; {hint}")
+    download.fetch(
+        arguments.dataset,
+        arguments.kind,
+        arguments.source,
+        known.datasets,
+        arguments.raw,
+        arguments.mirror or known.mirror,
+    )
+
+
+if __name__ == "__main__":
+    errors.run(main)

@@ -1,0 +1,31 @@
+"""Say which machine this is, as JSON.
+
+In: the system. Out: a file, or the terminal. The file changes only when the machine does, so
+that whatever depends on it is done anew on a new machine and only there.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from epochcost import errors, files
+from epochcost.measurement import machine
+
+# What changes on the same machine, with every update of its system.
+_PASSING = ("kernel", "driver")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, help="file to write; default: the terminal")
+    arguments = parser.parse_args()
+    facts = machine.describe()
+    if arguments.output is None:
+        print(json.dumps(facts, indent=2))
+        return
+    lasting = {key: value for key, value in facts.items() if key not in _PASSING}
+    files.write_json(arguments.output, lasting)
+
+
+if __name__ == "__main__":
+    errors.run(main)

@@ -1,0 +1,69 @@
+"""Write the answer and the report page from the tables and figures.
+
+In: results/tables/, results/figures/, results/runs/, data/published/. Out: an HTML file that
+needs no network, and the answer as text beside it.
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from epochcost import configuration, errors, files
+from epochcost.figures import selection
+from epochcost.measurement import machine
+from epochcost.records import record
+from epochcost.report import answer, page
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", type=Path, default=Path("results/tables"))
+    parser.add_argument("--figures", type=Path, default=Path("results/figures"))
+    parser.add_argument("--records", type=Path, default=Path("results/runs"))
+    parser.add_argument("--published", type=Path, default=Path("data/published"))
+    parser.add_argument("--report", type=Path, default=Path("results/report.html"))
+    parser.add_argument("--answer", type=Path, default=Path("results/answer.txt"))
+    arguments = parser.parse_args()
+    relative = pd.read_csv(arguments.tables / "relative.csv")
+    baselines = pd.read_csv(arguments.published / "baselines.csv")
+    own = answer.own_rows(relative, baselines)
+    sentences = answer.sentences(own, baselines, machine.describe()["id"])
+    sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
+    html = page.render(
+        sentences,
+        _sections(relative, baselines, arguments.figures),
+        pd.read_csv(arguments.tables / "runs.csv"),
+        _machines(arguments.records),
+        sources[sources.source_id.isin(relative.source_id)].to_dict("records"),
+    )
+    files.write_text(arguments.report, html)
+    files.write_text(arguments.answer, "\n".join(sentences) + "\n" if sentences else "")
+
+
+def _sections(relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path) -> list[page.Section]:
+    known = configuration.load()
+    sections = []
+    for base in baselines[baselines.scope.eq("all")].itertuples():
+        rows = selection.rows_of(relative, base.workload, base.baseline, list(known.hardware))
+        title = known.workloads.get(base.workload, {}).get("title", base.workload)
+        pictures = {name: figures / f"{base.workload}-{name}.svg" for name in ("time", "cost")}
+        sections.append(page.section(base.workload, title, rows, pictures))
+    return sections
+
+
+def _machines(folder: Path) -> list[dict]:
+    """Each machine of the records once, with the framework versions that ran on it."""
+    machines: dict[str, dict] = {}
+    for _, content in record.read_all(folder):
+        entry = machines.setdefault(
+            content["machine"]["id"], {**content["machine"], "software": []}
+        )
+        version = content["software"]["framework_version"]
+        if version not in entry["software"]:
+            entry["software"].append(version)
+    return list(machines.values())
+
+
+if __name__ == "__main__":
+    errors.run(main)

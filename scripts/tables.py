@@ -1,0 +1,74 @@
+"""Make the tables of results/tables/ from records, published measurements and prices.
+
+In: results/runs/, data/published/, config/prices.csv, config/hardware.yaml. Out: runs.csv,
+epochs.csv, costs.csv, relative.csv.
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from epochcost import configuration, errors, files
+from epochcost.costs import prices, published, rows, tables
+from epochcost.hardware import LOCAL
+from epochcost.records import record
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--records", type=Path, default=Path("results/runs"))
+    parser.add_argument("--published", type=Path, default=Path("data/published"))
+    parser.add_argument("--prices", type=Path, nargs="*", default=[Path("config/prices.csv")])
+    parser.add_argument("--price-book", default="latest", help="latest, or YYYY-MM")
+    parser.add_argument("--local-price", type=_price, help="USD an hour of hardware `local`")
+    parser.add_argument("--local-price-kind", choices=prices.KINDS, default="on_demand")
+    parser.add_argument("--output", type=Path, default=Path("results/tables"))
+    arguments = parser.parse_args()
+    labels = {key: entry["label"] for key, entry in configuration.load().hardware.items()}
+    runs, epochs = _rows(arguments.records, arguments.published, labels)
+    known = prices.load(arguments.published / "prices.csv", *arguments.prices)
+    costs = tables.costs_table(runs, known, arguments.price_book, _local_price(arguments))
+    baselines = pd.read_csv(arguments.published / "baselines.csv")
+    relative = tables.relative_table(runs, costs, baselines)
+    for name, table in (
+        ("runs", runs),
+        ("epochs", epochs),
+        ("costs", costs),
+        ("relative", relative),
+    ):
+        with files.atomic(arguments.output / f"{name}.csv") as temporary:
+            table.to_csv(temporary, index=False, lineterminator="\n")
+    print(f"{len(runs)} runs; {tables.without_price(relative)} rows have no known price")
+
+
+def _rows(folder: Path, study: Path, labels: dict[str, str]):
+    runs, epochs = published.runs(study, labels), published.epochs(study)
+    for _, content in record.read_all(folder):
+        row = rows.run_row(content, labels.get(content["run"]["hardware"], ""))
+        runs.append(row)
+        epochs.extend(rows.epoch_rows(content, row.run_id))
+    return tables.runs_table(runs), tables.epochs_table(epochs)
+
+
+def _local_price(arguments: argparse.Namespace) -> prices.Price | None:
+    if arguments.local_price is None:
+        return None
+    return prices.Price(
+        LOCAL,
+        arguments.local_price,
+        arguments.local_price_kind,
+        None,
+        tables.CONFIGURED_BOOK,
+    )
+
+
+def _price(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} cannot be a price")
+    return value
+
+
+if __name__ == "__main__":
+    errors.run(main)

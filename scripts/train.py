@@ -1,0 +1,150 @@
+"""Train one workload in one framework and leave a record of it.
+
+Runs in the framework's own environment. In: a folder of prepared arrays, config/workloads.yaml.
+Out: one JSON record (config/schemas/record.schema.json). A training that fails leaves a record
+too, with the phase and the reason; bad input leaves none.
+"""
+
+import argparse
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from epochcost import errors, frameworks, workloads
+from epochcost.datasets import arrays
+from epochcost.errors import InputError, nearest
+from epochcost.hardware import check_machine
+from epochcost.measurement import clock as clocks
+from epochcost.measurement import machine, observation, schedule
+from epochcost.measurement.activity import Activity
+from epochcost.records import record
+
+ROOT = Path(__file__).resolve().parents[1]
+_PACKAGES = ("tensorflow", "tensorflow-cpu", "keras", "torch", "torchvision", "jax", "numpy")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("workload", help="an id of config/workloads.yaml")
+    parser.add_argument("framework", choices=sorted(frameworks.FRAMEWORKS))
+    parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
+    parser.add_argument("--record", type=Path, help="where the record goes; default: results/runs")
+    parser.add_argument("--hardware", default="local", help="an id of config/hardware.yaml")
+    parser.add_argument("--variant", choices=["default"], default="default")
+    parser.add_argument("--trial", type=int, default=1, help="number of this repeated run")
+    parser.add_argument("--scale", choices=["quick", "full"], default="quick")
+    parser.add_argument("--seed", type=int, default=1, help="the trial number is added to it")
+    arguments = parser.parse_args()
+    return train(arguments)
+
+
+def train(arguments: argparse.Namespace) -> int:
+    """Train as told; returns 0 when a record was left."""
+    recipe = _recipe(arguments.workload, arguments.framework)
+    check_machine(arguments.hardware, ROOT / "config/hardware.yaml", machine.describe())
+    place = record.Place(
+        arguments.record
+        or record.path_of(
+            ROOT / "results/runs",
+            arguments.hardware,
+            arguments.workload,
+            arguments.framework,
+            arguments.variant,
+            arguments.trial,
+        )
+    )
+    try:
+        content = _measure(arguments, recipe)
+    except BaseException:
+        place.leave()
+        raise
+    place.write(content)
+    if content["failure"]:
+        print(
+            f"epochcost: {content['run']['id']} failed while in {content['failure']['phase']}: "
+            f"{content['failure']['reason']} (recorded)",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _measure(arguments: argparse.Namespace, recipe: dict) -> dict:
+    run = {
+        "hardware": arguments.hardware,
+        "workload": arguments.workload,
+        "framework": arguments.framework,
+        "variant": arguments.variant,
+        "trial": arguments.trial,
+        "scale": arguments.scale,
+        "seed": arguments.seed + arguments.trial,
+        "started_at": observation.now(),
+    }
+    busy = Activity()
+    try:
+        framework = frameworks.load(arguments.framework)
+    except ImportError as error:
+        raise InputError(
+            f"{arguments.framework} cannot be imported by {sys.executable}: {error}"
+        ) from None
+    imported = clocks.process_age()
+    definition = workloads.load(arguments.workload)
+    prepared, split, reading = _read_data(arguments.data, definition)
+    samples = (len(split.x_train), len(split.x_validation))
+    clock = clocks.Clock(
+        schedule.plan(arguments.scale, recipe["epochs"], recipe["batch_size"], *samples)
+    )
+    clock.phases.update({"import": imported, "data": reading})
+    failure = None
+    try:
+        framework.train(recipe, definition, split, clock, run["seed"])
+        if observation.diverged(clock):
+            failure = {"phase": "train", "reason": "the loss is not a finite number"}
+    except (MemoryError, RuntimeError, ArithmeticError, ValueError) as error:
+        failure = {"phase": clock.phase_now, "reason": errors.one_line(error)[:500]}
+    software = {
+        "framework_version": framework.VERSION,
+        "packages": _versions(),
+        "device": framework.device(),
+        "threads": framework.threads() or machine.usable_cores(),
+    }
+    return observation.record(
+        run, recipe, prepared.manifest, samples, clock, busy, software, failure, ROOT
+    )
+
+
+def _read_data(folder: Path, definition):
+    """Arrays, what the model takes of them, and the seconds that reading took."""
+    stopwatch = clocks.Stopwatch()
+    prepared = arrays.load(folder)
+    split = definition.inputs(prepared)
+    return prepared, split, stopwatch.seconds()
+
+
+def _recipe(workload: str, framework: str) -> dict:
+    import yaml
+
+    recipes = yaml.safe_load((ROOT / "config/workloads.yaml").read_text(encoding="utf-8"))
+    if workload not in recipes:
+        raise InputError(f"unknown workload '{workload}'; {nearest(workload, recipes)}")
+    recipe = recipes[workload]
+    if framework not in recipe["frameworks"]:
+        raise InputError(
+            f"{workload} is not trained by {framework}; "
+            f"frameworks that train it: {', '.join(recipe['frameworks'])}"
+        )
+    return recipe
+
+
+def _versions() -> dict[str, str]:
+    """The installed versions of the packages that decide speed."""
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+if __name__ == "__main__":
+    errors.run(main)

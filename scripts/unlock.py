@@ -1,0 +1,24 @@
+"""Remove the lock that a killed run left behind; a lock that is held stays.
+
+In, out: .snakemake/locks.
+"""
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from epochcost import errors, lock
+
+
+def main() -> int:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    if not lock.is_stale(Path(".snakemake")):
+        return 0
+    print("epochcost: an earlier run was killed; going on where it stopped")
+    command = [sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"]
+    return subprocess.run(command).returncode
+
+
+if __name__ == "__main__":
+    errors.run(main)
