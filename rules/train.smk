@@ -1,8 +1,7 @@
 # One training rule per hardware, for the runs that are missing: train_local, train_gce_k80, ...
 #
 # A record that is there is no output of any rule (see planning.Plan.workload_pattern), so nothing
-# can delete it or make it again. Data and environment are `ancient`: they must be there, and their
-# age says nothing.
+# can delete it or make it again.
 
 
 for hardware in KNOWN["hardware"]:
@@ -11,7 +10,7 @@ for hardware in KNOWN["hardware"]:
         name:
             f"train_{hardware.replace('-', '_').replace('.', '_')}"
         input:
-            data=lambda wildcards: ancient(arrays_of(wildcards.workload)),
+            data=lambda wildcards: arrays_of(wildcards.workload),
             environment=lambda wildcards, hardware=hardware: environment_marker(
                 wildcards.framework, hardware
             ),

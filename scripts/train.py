@@ -99,7 +99,7 @@ def _measure(arguments: argparse.Namespace, recipe: dict) -> dict:
         framework.train(recipe, definition, split, clock, run["seed"])
         if observation.diverged(clock):
             failure = {"phase": "train", "reason": "the loss is not a finite number"}
-    except (MemoryError, RuntimeError, ArithmeticError, ValueError) as error:
+    except framework.FAILURES as error:
         failure = {"phase": clock.phase_now, "reason": errors.one_line(error)[:500]}
     software = {
         "framework_version": framework.VERSION,

@@ -138,7 +138,10 @@ def _check(content: Any, schema_path: Path, where: str) -> None:
     validator = jsonschema.Draft202012Validator(
         schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
     )
-    error = jsonschema.exceptions.best_match(validator.iter_errors(content))
+    found = list(validator.iter_errors(content))
+    # A misspelt key is missing under its right name too; the misspelling says more.
+    unknown = [error for error in found if error.validator == "additionalProperties"]
+    error = unknown[0] if unknown else jsonschema.exceptions.best_match(found)
     if error is not None:
         path = ": ".join([where, *(str(part) for part in error.absolute_path)])
         raise InputError(f"{path}: {_explain(error)}")

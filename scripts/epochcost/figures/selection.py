@@ -64,6 +64,8 @@ def remarks(row) -> list[str]:
         notes.append("subset of the data")
     if row.predicted:
         notes.append("predicted")
+    if row.noisy_runs:
+        notes.append("disturbed by other load")
     if pd.notna(row.quality_reached) and not row.quality_reached:
         notes.append("below the quality target")
     return notes

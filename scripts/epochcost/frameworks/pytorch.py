@@ -12,6 +12,9 @@ from epochcost.workloads import Split
 
 VERSION = f"torch {torch.__version__}"
 
+# What a training can fail with, beside a loss that is no number.
+FAILURES = (RuntimeError, MemoryError, ArithmeticError)
+
 
 def device() -> str:
     """What the model trains on."""

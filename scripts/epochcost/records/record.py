@@ -1,9 +1,9 @@
 """A record: the JSON that a run leaves. Raw observation, never edited, never overwritten."""
 
+import fcntl
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,55 +24,51 @@ def path_of(
 
 
 class Place:
-    """The place of a record that is still to be written.
+    """The place of a record that is still to be written, taken for one process.
 
-    Space for it is taken at once, so that a disk that fills up during a run cannot cost the
-    record of that run.
+    Space for the record is taken at once, so that a disk that fills up during a run cannot cost
+    the record of that run. What a killed process leaves is no record, and is used again.
 
     Raises:
-        InputError: a record is there already.
+        InputError: a record is there already, or another process is making it.
         OSError: the space cannot be had.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if path.exists():
-            raise InputError(f"{path} is there already; records are never overwritten")
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        self._file = os.fdopen(handle, "r+b")
-        self._temporary = Path(name)
+        self._part = path.with_name(f".{path.name}.part")
+        self._file = os.fdopen(os.open(self._part, os.O_RDWR | os.O_CREAT, 0o644), "r+b")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise InputError(f"{path} is being made by another process") from None
+        if path.exists():
+            self.leave()
+            raise InputError(f"{path} is there already; records are never overwritten")
         self._file.write(b" " * _RESERVED_BYTES)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._sync()
 
     def write(self, record: dict[str, Any]) -> None:
-        """Write the record whole, or not at all.
-
-        Raises:
-            InputError: somebody else's record took the name; this one is kept beside it.
-        """
+        """Write the record whole, or not at all; the file can then be read only."""
         content = (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode()
         self._file.seek(0)
         self._file.write(content)
         self._file.truncate(len(content))
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        self._temporary.chmod(0o444)
-        try:
-            os.link(self._temporary, self.path)
-        except FileExistsError:
-            raise InputError(
-                f"{self.path} appeared during this run and is not overwritten; "
-                f"this run's record is kept as {self._temporary.name}"
-            ) from None
-        self._temporary.unlink()
+        self._sync()
+        self._part.chmod(0o444)
+        os.link(self._part, self.path)  # unlike a rename, this never replaces a file
+        self.leave()
 
     def leave(self) -> None:
-        """Give the place back without a record."""
+        """Give the place back."""
+        self._part.unlink(missing_ok=True)
         self._file.close()
-        self._temporary.unlink(missing_ok=True)
+
+    def _sync(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
 
 
 def find(root: Path) -> list[Path]:
@@ -96,7 +92,7 @@ def read(path: Path) -> dict[str, Any]:
         )
         version = record["schema_version"]
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} is not a record ({errors_text(error)})") from None
+        raise InputError(f"{path} is not a record ({_wrong(error)})") from None
     if version != SCHEMA_VERSION:
         raise InputError(f"{path} has schema version {version}; this epochcost reads 1")
     if Path(*path.parts[-4:]) != place:
@@ -104,7 +100,7 @@ def read(path: Path) -> dict[str, Any]:
     return record
 
 
-def errors_text(error: Exception) -> str:
+def _wrong(error: Exception) -> str:
     """What was wrong with a file, short."""
     return f"no {error}" if isinstance(error, KeyError) else str(error).split(": ", 1)[-1]
 

@@ -1,0 +1,73 @@
+"""A copy of the repository in a folder of its own, and commands run in it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from epochcost.configuration import ROOT
+
+BIN = Path(sys.executable).parent
+
+
+class Clone:
+    """A copy of the repository's files in a folder of its own, and commands run in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {
+            key: value
+            for key, value in os.environ.items()
+            if key not in ("EPOCHCOST_MIRROR", "SNAKEMAKE_PROFILE")
+        }
+
+    def run(self, *command: str, check: bool = True, **environment: str):
+        """Run a command of the workflow's environment in the clone."""
+        done = subprocess.run(
+            [str(BIN / command[0]), *command[1:]],
+            cwd=self.folder,
+            env=self.environment | environment,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+        if check and done.returncode:
+            raise AssertionError(f"{command} ended with {done.returncode}\n{done.stderr[-4000:]}")
+        return done
+
+    def snakemake(self, *words: str, check: bool = True, **environment: str):
+        """Run Snakemake in the clone."""
+        return self.run("snakemake", *words, check=check, **environment)
+
+    def configure(self, **settings) -> None:
+        """Set keys of config/config.yaml."""
+        path = self.folder / "config/config.yaml"
+        path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | settings))
+
+    def records(self) -> dict[str, str]:
+        """The records in the clone: path below results/runs -> content."""
+        root = self.folder / "results/runs"
+        return {
+            str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.json"))
+        }
+
+
+def make_clone(folder: Path) -> Clone:
+    """Copy the files that git tracks, or would, to `folder`."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    for name in listed:
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).exists():
+            shutil.copy2(ROOT / name, target, follow_symlinks=False)
+    (folder / ".venvs").symlink_to(ROOT / ".venvs")
+    return Clone(folder)

@@ -1,0 +1,45 @@
+"""What the tests share: a mirror, the frameworks' environments, a clone of the repository."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from clones import Clone, make_clone
+
+from epochcost.configuration import ROOT
+
+ENVIRONMENTS = {"keras-tensorflow": "tensorflow-cpu", "pytorch": "torch-cpu"}
+
+
+@pytest.fixture(scope="session")
+def mirror() -> Path:
+    """A mirror of the real data sets; the test is skipped where none is set."""
+    folder = os.environ.get("EPOCHCOST_MIRROR")
+    if not folder:
+        pytest.skip("EPOCHCOST_MIRROR names no mirror of the data sets")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def pythons() -> dict[str, Path]:
+    """The interpreter of each framework; skipped where `make test` did not make them."""
+    found = {}
+    for framework, environment in ENVIRONMENTS.items():
+        python = ROOT / ".venvs" / environment / "bin/python"
+        if not python.exists():
+            pytest.skip(f"the environment {environment} is not made (make test makes it)")
+        found[framework] = python
+    return found
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory, pythons) -> Clone:
+    """A fresh clone that shares the frameworks' environments of this one."""
+    return make_clone(tmp_path_factory.mktemp("clone") / "epochcost")
+
+
+@pytest.fixture
+def record() -> dict:
+    """A whole record of a quick run, as a run on this version leaves it."""
+    return json.loads((ROOT / "tests/records/quick.json").read_text())

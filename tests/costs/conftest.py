@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from epochcost.configuration import ROOT
+from epochcost.costs import prices, published, rows, tables
+
+PUBLISHED = ROOT / "data/published"
+
+
+@pytest.fixture(scope="session")
+def printed() -> pd.DataFrame:
+    """What the studies printed, by run."""
+    return pd.read_csv(PUBLISHED / "measurements.csv").set_index("run_id")
+
+
+@pytest.fixture(scope="session")
+def known() -> list[prices.Price]:
+    return prices.load(PUBLISHED / "prices.csv", ROOT / "config/prices.csv")
+
+
+@pytest.fixture(scope="session")
+def baselines() -> pd.DataFrame:
+    return pd.read_csv(PUBLISHED / "baselines.csv")
+
+
+@pytest.fixture
+def make_tables(known, baselines):
+    """Makes (runs, costs, relative) of the published runs and the given records."""
+
+    def make(*records: dict, local: prices.Price | None = None, book: str = "latest"):
+        runs = published.runs(PUBLISHED, {}) + [rows.run_row(r, "label") for r in records]
+        table = tables.runs_table(runs)
+        costs = tables.costs_table(table, known, book, local)
+        return table, costs, tables.relative_table(table, costs, baselines)
+
+    return make
+
+
+@pytest.fixture
+def price_file(tmp_path):
+    """Writes a price file of the given rows."""
+
+    def write(*lines: str) -> Path:
+        path = tmp_path / "prices.csv"
+        head = "hardware_id,price_per_hour_usd,price_kind,as_of,source_id"
+        path.write_text("\n".join([head, *lines]) + "\n")
+        return path
+
+    return write

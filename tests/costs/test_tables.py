@@ -1,0 +1,129 @@
+import copy
+
+import pytest
+
+from epochcost.costs import tables
+from epochcost.costs.prices import Price
+
+BASE_S, BASE_USD = 64.545583, 64.545583 * 0.4975 / 3600
+
+
+def full_run(record: dict, seconds: float, trial: int = 1) -> dict:
+    """A full run of mnist_mlp that took so long."""
+    result = copy.deepcopy(record)
+    result["run"] |= {"scale": "full", "trial": trial, "id": f"full-{trial}"}
+    epoch = result["epochs"][0] | {"train_s": seconds - 1, "eval_s": 1.0}
+    result["epochs"] = [epoch]
+    result["quality"] |= {"value": 0.981, "reached": True}
+    return result
+
+
+def own(relative):
+    return relative[relative.source_id.eq("own")]
+
+
+def test_a_full_run_over_the_baseline(make_tables, record):
+    _, _, relative = make_tables(full_run(record, 129.091166))
+    row = own(relative).iloc[0]
+    assert row.time_relative == pytest.approx(2)
+    assert not row.predicted
+    assert row.baseline == "woolf2017gpu"
+
+
+def test_an_unknown_price_is_empty_and_never_0(make_tables, record):
+    _, costs, relative = make_tables(full_run(record, 100))
+    assert "own" not in set(costs.source_id)
+    row = own(relative)
+    assert row[["cost_usd", "cost_relative", "price_per_hour_usd", "price_kind"]].isna().all().all()
+    assert tables.without_price(relative) == 13
+
+
+def test_the_price_of_this_machine_gives_its_cost(make_tables, record):
+    price = Price("local", 0.36, "spot", None, "config")
+    _, costs, relative = make_tables(full_run(record, 100), local=price)
+    assert own(costs).cost_usd.item() == pytest.approx(0.01)
+    row = own(relative).iloc[0]
+    assert row.cost_relative == pytest.approx(0.01 / BASE_USD)
+    assert row.price_book == "config"
+    assert row.mixed_price_kinds
+
+
+def test_a_free_machine_costs_0(make_tables, record):
+    price = Price("local", 0.0, "free", None, "config")
+    _, _, relative = make_tables(full_run(record, 100), local=price)
+    assert own(relative).cost_usd.item() == 0
+
+
+def test_rented_hardware_is_priced_by_the_book(make_tables, record):
+    run = full_run(record, 3600)
+    run["run"]["hardware"] = "gce-t4"
+    _, _, relative = make_tables(run)
+    kinds = own(relative).set_index("price_kind")
+    assert kinds.loc["on_demand", "cost_usd"] == pytest.approx(0.54)
+    assert kinds.loc["spot", "cost_usd"] == pytest.approx(0.255325)
+    assert set(kinds.price_book) == {"2026-07"}
+    _, _, before = make_tables(run, book="2017-12")
+    assert own(before).cost_usd.isna().all()
+
+
+def test_repeated_runs_are_one_row_with_median_and_range(make_tables, record):
+    runs = [full_run(record, seconds, trial) for trial, seconds in enumerate([90, 120, 100], 1)]
+    _, _, relative = make_tables(*runs)
+    row = own(relative).iloc[0]
+    assert (row.runs, row.time_s, row.time_low, row.time_high) == (3, 100, 90, 120)
+    assert row.time_relative_high == pytest.approx(120 / BASE_S)
+
+
+def test_a_single_full_run_has_no_spread(make_tables, record):
+    _, _, relative = make_tables(full_run(record, 100))
+    assert own(relative)[["time_low", "time_high"]].isna().all().all()
+
+
+def test_machines_under_the_name_local_are_kept_apart(make_tables, record):
+    here, there = full_run(record, 100), full_run(record, 200)
+    there["machine"]["id"] = "ba9876543210"
+    _, _, relative = make_tables(here, there)
+    assert sorted(own(relative).time_s) == [100, 200]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"software": {"framework_version": "torch 9"}},
+        {"data": {"source": "synthetic"}},
+        {"data": {"complete": False}},
+    ],
+)
+def test_what_is_not_the_same_is_never_averaged(make_tables, record, change):
+    one, two = full_run(record, 100), full_run(record, 200, 2)
+    for key, values in change.items():
+        two[key] |= values
+    _, _, relative = make_tables(one, two)
+    assert sorted(own(relative).time_s) == [100, 200]
+
+
+def test_a_quick_run_is_marked_and_never_averaged_with_full_ones(make_tables, record):
+    _, _, relative = make_tables(record, full_run(record, 100, 2))
+    rows = own(relative)
+    assert sorted(rows.predicted) == [False, True]
+    quick = rows[rows.predicted].iloc[0]
+    assert quick.time_low < quick.time_s < quick.time_high
+
+
+def test_a_failed_run_is_a_row_and_in_no_ratio(make_tables, record):
+    failed = full_run(record, 100)
+    failed |= {"status": "failed", "failure": {"phase": "train", "reason": "out of memory"}}
+    runs, costs, relative = make_tables(failed)
+    row = runs[runs.source_id.eq("own")].iloc[0]
+    assert (row.status, row.reason) == ("failed", "train: out of memory")
+    assert "own" not in set(relative.source_id) | set(costs.source_id)
+
+
+def test_the_contracts_columns_come_first(make_tables):
+    _, _, relative = make_tables()
+    assert list(relative.columns[:23]) == [
+        "workload", "framework", "variant", "hardware_id", "source_id", "price_book",
+        "price_kind", "cost_kind", "runs", "time_s", "time_low", "time_high", "cost_usd",
+        "cost_low", "cost_high", "time_relative", "time_relative_low", "time_relative_high",
+        "cost_relative", "cost_relative_low", "cost_relative_high", "predicted", "baseline",
+    ]  # fmt: skip

@@ -1,0 +1,111 @@
+import functools
+import hashlib
+import http.server
+import threading
+
+import pytest
+
+from epochcost.datasets import download
+from epochcost.errors import InputError
+
+CONTENT = b"the true content of the file\n" * 100
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A folder served over HTTP: (folder, address)."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
+        threading.Thread(target=httpd.serve_forever, daemon=True).start()
+        yield folder, f"http://127.0.0.1:{httpd.server_port}"
+        httpd.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    monkeypatch.setattr(download, "_RETRIES", 0)
+
+
+def registry_of(address: str) -> dict:
+    file = {
+        "name": "a.bin",
+        "url": f"{address}/a.bin",
+        "sha256": hashlib.sha256(CONTENT).hexdigest(),
+        "bytes": len(CONTENT),
+    }
+    return {"toy": {"archives": [{"kind": "complete", "files": [file]}]}}
+
+
+def fetch(raw, address="http://127.0.0.1:9", source="canonical", mirror=None):
+    return download.fetch("toy", "complete", source, registry_of(address), raw, mirror)
+
+
+def test_a_file_is_downloaded_checked_and_described(server, tmp_path):
+    folder, address = server
+    (folder / "a.bin").write_bytes(CONTENT)
+    described = fetch(tmp_path / "raw", address)
+    assert (tmp_path / "raw/toy/a.bin").read_bytes() == CONTENT
+    assert described["source"] == "canonical"
+    assert described["files"][0]["bytes"] == len(CONTENT)
+
+
+def test_a_truncated_download_is_kept_aside_and_not_used(server, tmp_path):
+    folder, address = server
+    (folder / "a.bin").write_bytes(CONTENT[:-10])
+    with pytest.raises(InputError, match=r"damaged file; kept as .*a\.bin\.damaged-1, not used"):
+        fetch(tmp_path / "raw", address)
+    assert not (tmp_path / "raw/toy/a.bin").exists()
+    assert not (tmp_path / "raw/toy/complete.json").exists()
+    assert (tmp_path / "raw/toy/a.bin.damaged-1").read_bytes() == CONTENT[:-10]
+
+
+def test_a_server_that_does_not_answer_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"cannot download http://127\.0\.0\.1:9/a\.bin"):
+        fetch(tmp_path / "raw")
+
+
+def test_a_file_that_is_there_and_right_needs_no_server(tmp_path):
+    path = tmp_path / "raw/toy/a.bin"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(CONTENT)
+    fetch(tmp_path / "raw")
+
+
+def test_an_altered_file_is_kept_aside_and_fetched_anew(server, tmp_path):
+    folder, address = server
+    (folder / "a.bin").write_bytes(CONTENT)
+    path = tmp_path / "raw/toy/a.bin"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"altered")
+    fetch(tmp_path / "raw", address)
+    assert path.read_bytes() == CONTENT
+    assert path.with_name("a.bin.damaged-1").read_bytes() == b"altered"
+
+
+def test_a_mirror_is_copied(tmp_path):
+    (tmp_path / "mirror/toy").mkdir(parents=True)
+    (tmp_path / "mirror/toy/a.bin").write_bytes(CONTENT)
+    described = fetch(tmp_path / "raw", source="mirror", mirror=tmp_path / "mirror")
+    assert described["source"] == "mirror"
+    assert (tmp_path / "raw/toy/a.bin").read_bytes() == CONTENT
+
+
+def test_a_damaged_mirror_is_left_alone_and_not_used(tmp_path):
+    original = tmp_path / "mirror/toy/a.bin"
+    original.parent.mkdir(parents=True)
+    original.write_bytes(CONTENT[:50])
+    with pytest.raises(InputError, match=r"a\.bin is damaged \(50 bytes of 2900"):
+        fetch(tmp_path / "raw", source="mirror", mirror=tmp_path / "mirror")
+    assert original.read_bytes() == CONTENT[:50]
+    assert not (tmp_path / "raw/toy/a.bin").exists()
+
+
+def test_damaged_files_never_overwrite_each_other(tmp_path):
+    for content in (b"1", b"2"):
+        (tmp_path / "a").write_bytes(content)
+        with pytest.raises(InputError, match="damaged"):
+            download.verified(tmp_path / "a", "0" * 64)
+    assert (tmp_path / "a.damaged-1").read_bytes() == b"1"
+    assert (tmp_path / "a.damaged-2").read_bytes() == b"2"

@@ -1,0 +1,83 @@
+import pytest
+
+from epochcost import configuration, files
+from epochcost.datasets import registry
+from epochcost.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def known() -> dict:
+    return configuration.load().datasets
+
+
+def never(url: str) -> bool:
+    raise AssertionError(f"{url} was asked")
+
+
+def hold(mirror, dataset: str, kind: str, known) -> None:
+    """Make the mirror look as if it held an archive."""
+    archive = next(a for a in registry.archives(dataset, known) if a.kind == kind)
+    for file in archive.files:
+        path = mirror / dataset / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def test_all_six_data_sets_are_registered_with_terms_and_checksums(known):
+    assert set(known) == {"mnist", "cifar10", "nietzsche", "imdb", "twitter", "cats-vs-dogs"}
+    for name in known:
+        assert any(archive.downloadable for archive in registry.archives(name, known))
+
+
+@pytest.mark.parametrize("source", ["synthetic", "canonical"])
+def test_a_named_source_is_taken_unasked(known, tmp_path, source):
+    origin = registry.choose_origin("mnist", known, source, tmp_path, tmp_path, never)
+    assert origin.source == source
+
+
+def test_auto_takes_the_mirror_before_the_network(known, tmp_path):
+    hold(tmp_path / "mirror", "mnist", "complete", known)
+    origin = registry.choose_origin(
+        "mnist", known, "auto", tmp_path / "mirror", tmp_path / "raw", never
+    )
+    assert (origin.source, origin.kind, origin.notice) == ("mirror", "complete", None)
+
+
+def test_auto_stays_with_what_was_fetched_and_keeps_its_source(known, tmp_path):
+    files.write_json(tmp_path / "mnist/complete.json", {"source": "mirror"})
+    origin = registry.choose_origin("mnist", known, "auto", None, tmp_path, never)
+    assert (origin.source, origin.kind) == ("mirror", "complete")
+
+
+def test_auto_takes_the_server_when_it_answers(known, tmp_path):
+    origin = registry.choose_origin("mnist", known, "auto", None, tmp_path, lambda url: True)
+    assert (origin.source, origin.kind) == ("canonical", "complete")
+
+
+def test_auto_generates_data_only_when_nothing_else_is_left_and_says_so(known, tmp_path):
+    origin = registry.choose_origin("mnist", known, "auto", None, tmp_path, lambda url: False)
+    assert origin.kind == "synthetic"
+    assert "synthetic" in origin.notice
+    assert "\n" not in origin.notice
+
+
+def test_a_subset_in_the_mirror_is_a_subset(known, tmp_path):
+    hold(tmp_path, "twitter", "subset", known)
+    origin = registry.choose_origin("twitter", known, "mirror", tmp_path, tmp_path / "raw")
+    assert origin.kind == "subset"
+
+
+def test_a_mirror_that_lacks_a_file_is_named(known, tmp_path):
+    hold(tmp_path, "mnist", "complete", known)
+    (tmp_path / "mnist/t10k-labels-idx1-ubyte.gz").unlink()
+    with pytest.raises(InputError, match="lacks mnist/t10k-labels"):
+        registry.choose_origin("mnist", known, "mirror", tmp_path, tmp_path / "raw")
+
+
+def test_a_mirror_that_is_not_set_is_said(known, tmp_path):
+    with pytest.raises(InputError, match="no mirror folder is set"):
+        registry.choose_origin("mnist", known, "mirror", None, tmp_path)
+
+
+def test_an_unreachable_server_is_found_out():
+    assert not registry.can_fetch("http://127.0.0.1:9/nothing")

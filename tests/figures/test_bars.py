@@ -1,0 +1,139 @@
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from epochcost import configuration
+from epochcost.costs import prices, published, rows, tables
+from epochcost.figures import bars, selection, style
+
+ROOT = configuration.ROOT
+BASE = bars.Base("K80", "TensorFlow", "2017-11", 0.4975)
+
+
+@pytest.fixture
+def relative(record):
+    """relative.csv of the published runs and one quick run here, as a figure script reads it."""
+
+    def make(price: float | None = 0.1, **data) -> pd.DataFrame:
+        record["data"] |= data
+        known = configuration.load()
+        labels = {key: entry["label"] for key, entry in known.hardware.items()}
+        runs = tables.runs_table(
+            [*published.runs(ROOT / "data/published", labels), rows.run_row(record, "")]
+        )
+        local = price and prices.Price("local", price, "on_demand", None, "config")
+        book = prices.load(ROOT / "data/published/prices.csv")
+        costs = tables.costs_table(runs, book, "latest", local)
+        bases = pd.read_csv(ROOT / "data/published/baselines.csv")
+        return tables.relative_table(runs, costs, bases)
+
+    return make
+
+
+def rows_of(relative: pd.DataFrame, workload: str = "mnist_mlp") -> pd.DataFrame:
+    order = list(configuration.load().hardware)
+    return selection.rows_of(relative, workload, "woolf2017gpu", order)
+
+
+def test_own_rows_come_first_then_hardware_in_the_order_of_the_catalogue(relative):
+    shown = rows_of(relative())
+    assert list(shown.hardware_id) == [
+        "local", "gce-k80", "gce-k80", "gce-p100", "gce-p100",
+        "gce-n1-highcpu-16", "gce-n1-highcpu-32",
+    ]  # fmt: skip
+    assert list(shown.framework[1:3]) == ["keras-tensorflow", "keras-cntk"]
+
+
+def test_a_full_run_takes_the_place_of_its_prediction(relative):
+    table = relative()
+    own = table[table.source_id.eq("own")]
+    full = own.assign(predicted=False)
+    shown = rows_of(pd.concat([table, full]))
+    assert list(shown[shown.source_id.eq("own")].predicted) == [False]
+
+
+@pytest.mark.parametrize("quantity", bars.QUANTITIES, ids=lambda q: q.name)
+@pytest.mark.parametrize("workload", ["mnist_mlp", "mnist_cnn", "imdb_bilstm", "cifar10_cnn"])
+def test_no_value_is_struck_through_and_all_are_inside(relative, workload, quantity):
+    shown = rows_of(relative(), workload)
+    figure = bars.draw(shown, quantity, workload, BASE)
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    line = axes.transData.transform((1, 0))[0]
+    labels = [text for text in axes.texts if "x  " in text.get_text()]
+    assert len(labels) == len(shown)
+    for text in labels:
+        box = text.get_window_extent()
+        assert not box.x0 <= line <= box.x1, text.get_text()
+        assert figure.bbox.x0 <= box.x0
+        assert box.x1 <= figure.bbox.x1
+        for tick in axes.get_yticklabels():
+            assert not box.overlaps(tick.get_window_extent()), text.get_text()
+    plt.close(figure)
+
+
+def test_values_are_the_ratios_of_the_table(relative):
+    shown = rows_of(relative())
+    figure = bars.draw(shown, bars.QUANTITIES[1], "MNIST", BASE)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    p100 = shown[shown.hardware_id.eq("gce-p100")].index[0]
+    assert texts[p100] == "2.59x  $0.0231"
+    plt.close(figure)
+
+
+def test_generated_data_is_written_across_the_picture(relative):
+    shown = rows_of(relative(source="synthetic"))
+    figure = bars.draw(shown, bars.QUANTITIES[0], "MNIST", BASE)
+    assert "SYNTHETIC DATA" in [text.get_text() for text in figure.texts]
+    assert "synthetic data" in figure.axes[0].get_yticklabels()[0].get_text()
+    plt.close(figure)
+
+
+def test_an_unknown_price_is_said(relative):
+    figure = bars.draw(rows_of(relative(price=None)), bars.QUANTITIES[1], "MNIST", BASE)
+    assert "no price known" in [text.get_text() for text in figure.axes[0].texts]
+    plt.close(figure)
+
+
+def test_the_same_rows_give_the_same_bytes(relative, tmp_path):
+    for name in ("1", "2"):
+        figure = bars.draw(rows_of(relative()), bars.QUANTITIES[0], "MNIST", BASE)
+        bars.save(figure, tmp_path / name)
+    for suffix in (".svg", ".png"):
+        first, second = (tmp_path / f"{name}{suffix}" for name in ("1", "2"))
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_hardware_colours_can_be_told_apart_in_greyscale():
+    def lightness(colour: str) -> float:
+        red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+        return 0.299 * red + 0.587 * green + 0.114 * blue
+
+    shown = ["local", "gce-k80", "gce-p100", "gce-n1-highcpu-16", "gce-n1-highcpu-32"]
+    values = sorted(lightness(style.colour(hardware)) for hardware in shown)
+    assert all(b - a > 10 for a, b in pairwise(values))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(2.593, "2.59x"), (0.0431, "0.043x"), (12.34, "12.3x"), (1, "1.00x"), (0.104, "0.10x")],
+)
+def test_ratios(value, text):
+    assert style.ratio(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "$0"), (0.000923, "$0.000923"), (0.0231, "$0.0231"), (3.256, "$3.26"), (0.5, "$0.500")],
+)
+def test_dollars(value, text):
+    assert style.dollars(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.4975, "$0.4975"), (0.1, "$0.10"), (1.5075, "$1.5075"), (3, "$3.00")]
+)
+def test_prices_are_not_rounded(value, text):
+    assert style.price(value) == text

@@ -1,0 +1,74 @@
+import time
+
+import pytest
+
+from epochcost.measurement import schedule
+from epochcost.measurement.clock import Clock
+
+QUICK = schedule.plan("quick", 20, 128, 60_000, 10_000)
+FULL = schedule.plan("full", 20, 128, 60_000, 10_000)
+
+
+def run(clock: Clock, step_s: float = 0.0) -> None:
+    """Drive the clock as a framework does."""
+    for _ in range(clock.schedule.epochs):
+        clock.epoch_begin()
+        for step in range(clock.schedule.steps):
+            clock.step(step)
+            if step_s:
+                time.sleep(step_s)
+        clock.train_end()
+        clock.epoch_end(0.5, 0.9)
+
+
+def test_a_full_run_is_the_whole_recipe():
+    assert (FULL.epochs, FULL.steps, FULL.evaluation_steps) == (20, 469, 79)
+    assert FULL.marks == (1,)
+
+
+def test_a_quick_run_is_a_few_hundred_steps_in_ten_stretches():
+    assert (QUICK.epochs, QUICK.steps) == (1, 330)
+    assert QUICK.marks == (1, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300)
+
+
+def test_a_quick_run_of_little_data_stops_at_its_end():
+    small = schedule.plan("quick", 20, 128, 5_000, 1_000)
+    assert small.steps == 40
+    assert small.marks == (1, 30)
+
+
+def test_the_device_is_synchronised_at_borders_and_not_at_each_step():
+    for plan, expected in ((FULL, 2 * 20 + 1), (QUICK, 2 + 11)):
+        clock, calls = Clock(plan), []
+        clock.synchronise = lambda calls=calls: calls.append(1)
+        run(clock)
+        assert len(calls) == expected
+
+
+def test_blocks_add_up_to_the_training_part_of_the_epoch():
+    clock = Clock(schedule.Schedule(1, 20, (1, 5, 10), 0, 1))
+    run(clock, 0.002)
+    blocks = clock.blocks()
+    assert [steps for steps, _ in blocks] == [1, 4, 5, 10]
+    assert sum(seconds for _, seconds in blocks) == pytest.approx(clock.epochs[0].train_s)
+    assert clock.epochs[0].train_s >= 0.04
+
+
+def test_phases_add_up_when_they_repeat():
+    clock = Clock(QUICK)
+    for _ in range(2):
+        with clock.phase("data"):
+            time.sleep(0.005)
+    assert clock.phases["data"] >= 0.01
+
+
+def test_the_phase_of_a_failure_is_known():
+    clock = Clock(QUICK)
+    with pytest.raises(ZeroDivisionError), clock.phase("build"):
+        raise ZeroDivisionError
+    assert clock.phase_now == "build"
+    clock.epoch_begin()
+    assert clock.phase_now == "first_step"
+    clock.step(0)
+    clock.step(1)
+    assert clock.phase_now == "train"

@@ -1,0 +1,96 @@
+import multiprocessing
+import os
+import signal
+import stat
+
+import jsonschema
+import pytest
+
+from epochcost import files
+from epochcost.configuration import ROOT
+from epochcost.errors import InputError
+from epochcost.records import record as records
+
+
+@pytest.fixture
+def path(tmp_path):
+    return records.path_of(tmp_path, "local", "mnist_mlp", "keras-tensorflow", "default", 1)
+
+
+def test_the_example_follows_the_schema(record):
+    schema = files.read_json(ROOT / "config/schemas/record.schema.json")
+    jsonschema.Draft202012Validator(schema).validate(record)
+
+
+def test_a_record_is_written_whole_and_read_only(path, record):
+    records.Place(path).write(record)
+    assert records.read(path) == record
+    assert stat.S_IMODE(path.stat().st_mode) == 0o444
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_record_is_never_overwritten(path, record):
+    records.Place(path).write(record)
+    with pytest.raises(InputError, match="never overwritten"):
+        records.Place(path)
+    assert records.read(path) == record
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_record_that_appears_during_the_run_stays(path, record):
+    place = records.Place(path)
+    path.write_text("somebody else's")
+    with pytest.raises(FileExistsError):
+        place.write(record)
+    assert path.read_text() == "somebody else's"
+
+
+def test_two_processes_cannot_make_the_same_record(path):
+    place = records.Place(path)
+    with pytest.raises(InputError, match="is being made by another process"):
+        records.Place(path)
+    place.leave()
+    records.Place(path).leave()
+    assert list(path.parent.iterdir()) == []
+
+
+def _hold(path, ready):
+    records.Place(path)
+    ready.set()
+    signal.pause()
+
+
+def test_what_a_killed_process_leaves_is_no_record_and_does_not_block(path, record):
+    context = multiprocessing.get_context("fork")
+    ready = context.Event()
+    process = context.Process(target=_hold, args=(path, ready))
+    process.start()
+    assert ready.wait(10)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert records.find(path.parents[3]) == []
+    records.Place(path).write(record)
+    assert records.find(path.parents[3]) == [path]
+
+
+def test_space_is_taken_before_the_run(path, record):
+    """What is written at the end fits into what was taken at the start."""
+    place = records.Place(path)
+    taken = next(path.parent.iterdir()).stat().st_size
+    place.write(record)
+    assert path.stat().st_size < taken
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is not a record"),
+        ("[]", "is not a record"),
+        ('{"schema_version": 1}', "is not a record"),
+    ],
+)
+def test_what_is_no_record_is_named(path, content, message):
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        records.read(path)

@@ -1,0 +1,97 @@
+import re
+
+import pandas as pd
+import pytest
+
+from epochcost.configuration import ROOT
+from epochcost.report import answer, page
+
+BASES = pd.read_csv(ROOT / "data/published/baselines.csv")
+
+
+@pytest.fixture
+def row() -> dict:
+    """A row of relative.csv: a full run here, with a price."""
+    return {
+        "workload": "mnist_mlp", "framework": "pytorch", "framework_version": "torch 2",
+        "variant": "default", "hardware_id": "local", "hardware_label": "AMD EPYC, 2 cores",
+        "machine_id": "0123456789ab", "source_id": "own", "baseline": "woolf2017gpu", "runs": 1,
+        "time_s": 33.0, "time_low": float("nan"), "time_high": float("nan"),
+        "time_relative": 0.511, "predicted": False, "data_source": "mirror",
+        "data_complete": True, "synthetic": False, "quality_reached": True, "noisy_runs": 0,
+        "price_kind": "on_demand", "price_per_hour_usd": 0.1, "cost_usd": 0.00092,
+        "cost_relative": 0.103, "mixed_price_kinds": False, "metric_value": 0.983,
+    }  # fmt: skip
+
+
+def say(row: dict, **change) -> str:
+    return answer.sentences(pd.DataFrame([row | change]), BASES, "0123456789ab")[0]
+
+
+def test_a_single_full_run(row):
+    assert say(row) == (
+        "This machine (AMD EPYC, 2 cores) trains mnist_mlp in 0.51x the time of the K80 of 2017 "
+        "(PyTorch, 33 s, a single run) and costs 0.10x as much ($0.000920 at $0.10 an hour)."
+    )
+
+
+def test_everything_that_a_reader_must_know_is_said(row):
+    assert "predicted 33 s, 30 s to 40 s" in say(row, predicted=True, time_low=30, time_high=40)
+    assert "median of 3 runs, 30 s to 40 s" in say(row, runs=3, time_low=30, time_high=40)
+    assert "synthetic data" in say(row, synthetic=True)
+    assert "subset of the data" in say(row, data_complete=False)
+    assert "below the quality target" in say(row, quality_reached=False)
+    assert "disturbed by other load" in say(row, noisy_runs=1)
+    assert "a spot price against an on-demand one" in say(
+        row, mixed_price_kinds=True, price_kind="spot"
+    )
+
+
+def test_an_unknown_cost_is_no_number(row):
+    text = say(row, cost_usd=float("nan"))
+    assert text.endswith("at an unknown cost (no price.per_hour_usd is configured).")
+
+
+def test_another_machine_is_not_this_machine(row):
+    assert say(row, machine_id="ba9876543210").startswith("AMD EPYC, 2 cores (ba9876543210) trains")
+
+
+def test_real_data_stand_for_generated_ones_and_full_runs_for_predictions(row):
+    table = pd.DataFrame(
+        [row, row | {"predicted": True, "time_s": 40.0}, row | {"synthetic": True, "time_s": 50.0}]
+    )
+    assert list(answer.own_rows(table, BASES).time_s) == [33.0]
+
+
+def test_a_page_without_records_says_so(tmp_path):
+    html = page.render([], [], pd.DataFrame(columns=_RUNS), [], [])
+    assert "Nothing has been measured yet" in html
+
+
+def test_failed_and_disturbed_runs_are_on_the_page_and_text_is_escaped():
+    run = dict.fromkeys(_RUNS, "") | {
+        "run_id": "local/a<b",
+        "source_id": "own",
+        "status": "failed",
+        "reason": "train: out of memory",
+        "noise": "load from others",
+        "synthetic": True,
+        "predicted": False,
+        "data_complete": False,
+    }
+    html = page.render(["x & y"], [], pd.DataFrame([run]), [], [])
+    assert "local/a&lt;b (train: out of memory)" in html
+    assert "load from others" in html
+    assert "Synthetic data." in html
+    assert "x &amp; y" in html
+
+
+def test_the_page_needs_no_network():
+    html = page.render([], [], pd.DataFrame(columns=_RUNS), [], [])
+    assert not re.search(r'(?:src|href)="(?!data:|#)', html)
+    assert "@import" not in html
+
+
+_RUNS = [
+    "run_id", "source_id", "status", "reason", "noise", "synthetic", "predicted", "data_complete",
+]  # fmt: skip

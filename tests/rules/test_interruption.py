@@ -1,0 +1,39 @@
+"""A run that is killed: the next one goes on, and nothing half-written is read."""
+
+import os
+import signal
+import subprocess
+import time
+
+from clones import BIN, make_clone
+
+
+def test_a_killed_run_is_continued(tmp_path, pythons):
+    clone = make_clone(tmp_path / "epochcost")
+    clone.configure(
+        workloads=["mnist_mlp"],
+        frameworks=["pytorch"],
+        data={"source": "synthetic", "mirror": ""},
+    )
+    process = subprocess.Popen(
+        [BIN / "snakemake", "--quiet", "all", "--", "measure"],
+        cwd=clone.folder,
+        env=clone.environment,
+        start_new_session=True,
+    )
+    folder = clone.folder / "results/runs/local/mnist_mlp/pytorch"
+    deadline = time.monotonic() + 60
+    while not (folder / ".default-1.json.part").exists():
+        assert time.monotonic() < deadline, "the training did not start"
+        assert process.poll() is None, "the run ended early"
+        time.sleep(0.1)
+    # While it runs, another run is kept out, and its lock is not taken away.
+    assert clone.run("python", "scripts/unlock.py").stdout == ""
+    assert clone.snakemake("measure", check=False).returncode == 1
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert clone.records() == {}
+    assert "going on where it stopped" in clone.run("python", "scripts/unlock.py").stdout
+    clone.snakemake("--quiet", "all", "--", "measure")
+    assert list(clone.records()) == ["local/mnist_mlp/pytorch/default-1.json"]
+    assert [path.name for path in folder.iterdir()] == ["default-1.json"]

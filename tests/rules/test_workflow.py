@@ -1,0 +1,203 @@
+"""The workflow itself, run in a clone: what it makes, what it leaves alone, what it refuses."""
+
+import csv
+import json
+import re
+
+import pytest
+
+TABLES = ("runs", "epochs", "costs", "relative")
+
+
+@pytest.fixture(scope="module")
+def done(clone):
+    """The clone after one run of everything: one workload, both frameworks, generated data."""
+    clone.configure(
+        workloads=["mnist_mlp"],
+        data={"source": "synthetic", "mirror": ""},
+        price={"per_hour_usd": 0.1, "kind": "on_demand"},
+    )
+    clone.output = clone.snakemake().stdout
+    return clone
+
+
+def jobs(clone, *words: str) -> str:
+    """The rules that Snakemake would run, and how often."""
+    shown = clone.snakemake("-n", "--quiet", "rules", *words)
+    return shown.stdout + shown.stderr
+
+
+def table(clone, name: str) -> list[dict[str, str]]:
+    with open(clone.folder / f"results/tables/{name}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_everything_is_made_and_marked_synthetic(done):
+    assert set(done.records()) == {
+        f"local/mnist_mlp/{name}/default-1.json" for name in ("keras-tensorflow", "pytorch")
+    }
+    own = [row for row in table(done, "relative") if row["source_id"] == "own"]
+    assert len(own) == 2
+    for row in own:
+        assert row["synthetic"] == "True"
+        assert row["predicted"] == "True"
+        assert float(row["cost_relative"]) > 0
+    for name in TABLES:
+        assert len(table(done, name)) > 50
+    answer = (done.folder / "results/answer.txt").read_text()
+    assert answer.count("This machine") == 2
+    assert answer.count("synthetic data") == 2
+    for name in ("mnist_mlp-time.svg", "mnist_mlp-cost.png", "twitter_bilstm-cost.svg"):
+        assert (done.folder / "results/figures" / name).stat().st_size > 10_000
+
+
+def test_the_report_is_one_file_that_needs_no_network(done):
+    page = (done.folder / "results/report.html").read_text()
+    assert "This machine" in page
+    assert "Synthetic data." in page
+    assert page.count("data:image/svg+xml;base64,") == 14
+    assert not re.search(r'<(?:img|script|link)[^>]*(?:src|href)="http', page)
+
+
+def test_a_second_run_does_nothing(done):
+    assert "Nothing to be done" in jobs(done)
+
+
+def test_a_changed_figure_script_redraws_figures_and_trains_nothing(done):
+    script = done.folder / "scripts/figure.py"
+    original = script.read_text()
+    script.write_text(original + "# changed\n")
+    planned = jobs(done)
+    script.write_text(original)
+    assert "figure" in planned
+    assert "train" not in planned
+    assert "tables" not in planned
+
+
+def test_a_changed_training_script_or_price_trains_nothing(done):
+    script = done.folder / "scripts/train.py"
+    script.write_text(script.read_text() + "# changed\n")
+    assert "Nothing to be done" in jobs(done)
+    planned = jobs(done, "--config", "price={per_hour_usd: 0.2, kind: on_demand}")
+    assert "tables" in planned
+    assert "train" not in planned
+
+
+def test_nothing_that_snakemake_does_to_outputs_touches_a_record(done):
+    before = done.records()
+    data = done.folder / "data/arrays/mnist/synthetic/manifest.json"
+    data.write_text(data.read_text() + "\n")
+    assert "train" not in jobs(done)
+    assert "train" not in jobs(done, "--forceall")
+    done.snakemake("--delete-all-output")
+    done.snakemake("--quiet", "all", "--forceall")
+    assert done.records() == before
+
+
+def test_one_more_run_is_one_more_trial(done):
+    before = done.records()
+    planned = jobs(done, "--config", "runs=2")
+    assert re.search(r"train_local\s+2", planned)
+    done.snakemake("--quiet", "all", "--config", "runs=2", "frameworks=pytorch")
+    after = done.records()
+    assert set(after) - set(before) == {"local/mnist_mlp/pytorch/default-2.json"}
+    assert {path: after[path] for path in before} == before
+
+
+def test_snakemakes_own_report_works(done):
+    done.snakemake("--report", "own.html")
+    assert (done.folder / "own.html").stat().st_size > 1_000_000
+
+
+def test_the_report_is_a_target(done):
+    (done.folder / "results/report.html").unlink()
+    done.snakemake("report")
+    assert (done.folder / "results/report.html").exists()
+
+
+def test_lint_is_clean(clone):
+    assert "good condition" in clone.snakemake("--lint").stderr
+
+
+def test_a_profile_plans_from_the_root(clone):
+    planned = jobs(clone, "--profile", "gce-k80")
+    assert re.search(r"train_gce_k80\s+2", planned)
+    assert "train_local" not in planned
+
+
+def test_training_rules_are_made_per_hardware(clone):
+    planned = jobs(clone, "--config", "hardware=local,gce-p100,gce-t4,gce-n1-highcpu-16")
+    for rule in ("train_gce_p100", "train_gce_t4", "train_gce_n1_highcpu_16"):
+        assert re.search(rf"{rule}\s+2", planned)
+
+
+def test_a_machine_is_not_measured_as_another(done):
+    failed = done.snakemake("--config", "hardware=gce-p100", "frameworks=pytorch",
+                            "python={torch: " + str(done.folder / ".venvs/torch-cpu/bin/python")
+                            + "}", check=False)  # fmt: skip
+    assert failed.returncode == 1
+    assert "epochcost: this machine is not gce-p100" in failed.stdout + failed.stderr
+    assert not list((done.folder / "results/runs").glob("gce-p100/**/*.json"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("workloads=mnist_mpl", "unknown workload 'mnist_mpl'; did you mean 'mnist_mlp'"),
+        ("frameworks=pytroch", "unknown framework 'pytroch'; did you mean 'pytorch'"),
+        ("hardware=gce-k8", "unknown hardware 'gce-k8'; did you mean 'gce-k80'"),
+        ("framworks=pytorch", "unknown key 'framworks'; did you mean 'frameworks'"),
+        ("price={per_hour_usd: -1}", "price: per_hour_usd: -1.0 is below 0"),
+        ("price={per_hour_usd: a lot}", "'a lot' is not a number or empty"),
+        ("data={source: mirror}", "no mirror folder is set"),
+        ("data={source: mirror, mirror: /nowhere}", "the mirror /nowhere lacks mnist/"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_1(clone, words, message):
+    failed = clone.snakemake("-n", "--config", words, check=False)
+    lines = [line for line in failed.stderr.splitlines() if line.startswith("epochcost: ")]
+    assert failed.returncode == 1
+    assert len(lines) == 1
+    assert message in lines[0]
+    assert "Traceback" not in failed.stderr
+
+
+def test_a_bad_price_in_the_book_draws_nothing(done):
+    path = done.folder / "config/prices.csv"
+    original = path.read_text()
+    before = (done.folder / "results/tables/costs.csv").exists()
+    path.write_text(original.replace(",21.957642,", ",-1,", 1))
+    failed = done.snakemake(check=False)
+    path.write_text(original)
+    output = failed.stdout + failed.stderr
+    assert before
+    assert failed.returncode == 1
+    assert "config/prices.csv, line 2, price_per_hour_usd: -1 cannot be a price" in output
+    assert "Traceback" not in output
+    done.snakemake("--quiet", "all")
+
+
+def test_a_damaged_archive_in_a_mirror_stops_the_run_and_stays(done, mirror, tmp_path):
+    folder = tmp_path / "mirror/mnist"
+    folder.mkdir(parents=True)
+    for file in (mirror / "mnist").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    damaged = folder / "train-images-idx3-ubyte.gz"
+    damaged.write_bytes(damaged.read_bytes()[:-1000])
+    failed = done.snakemake("data", "--config", f"data={{source: mirror, mirror: {folder.parent}}}",
+                            check=False)  # fmt: skip
+    output = failed.stdout + failed.stderr
+    assert failed.returncode == 1
+    assert "train-images-idx3-ubyte.gz is damaged (9911422 bytes of 9912422" in output
+    assert "Traceback" not in output
+    assert damaged.stat().st_size == 9_911_422
+
+
+def test_real_data_after_generated_ones_are_new_runs(done, mirror):
+    before = done.records()
+    done.snakemake("--quiet", "all", "--config", "data={source: mirror}", "frameworks=pytorch",
+                   EPOCHCOST_MIRROR=str(mirror))  # fmt: skip
+    new = set(done.records()) - set(before)
+    assert len(new) == 1
+    data = json.loads(done.records()[new.pop()])["data"]
+    assert (data["source"], data["complete"], data["train_samples"]) == ("mirror", True, 60_000)

@@ -1,0 +1,93 @@
+import shutil
+
+import pytest
+import yaml
+
+from epochcost import configuration
+from epochcost.configuration import ROOT
+from epochcost.errors import InputError
+
+
+@pytest.fixture
+def settings() -> dict:
+    return yaml.safe_load((ROOT / "config/config.yaml").read_text())
+
+
+def test_the_shipped_configuration_is_valid():
+    known = configuration.load()
+    assert known["hardware"] == ["local"]
+    assert "mnist_mlp" in known.workloads
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"workloads": ["mnist_mpl"]}, "unknown workload 'mnist_mpl'; did you mean 'mnist_mlp'"),
+        ({"frameworks": ["pytroch"]}, "unknown framework 'pytroch'; did you mean 'pytorch'"),
+        ({"hardware": ["gce-k08"]}, "unknown hardware 'gce-k08'; did you mean 'gce-k80'"),
+        ({"wrkloads": []}, "unknown key 'wrkloads'; did you mean 'workloads'"),
+        ({"data": {"source": "auto", "miror": ""}}, "unknown key 'miror'; did you mean 'mirror'"),
+        ({"price": {"per_hour_usd": -1, "kind": "spot"}}, "per_hour_usd: -1 is below 0"),
+        ({"price": {"per_hour_usd": "x", "kind": "spot"}}, "'x' is not a number or empty"),
+        ({"scale": "ful"}, "'ful' is not allowed; did you mean 'full'"),
+        ({"runs": 0}, "runs: 0 is below 1"),
+        ({"price_book": "2017"}, "2017"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_the_nearest_right_word(settings, change, message):
+    with pytest.raises(InputError) as raised:
+        configuration.load(settings | change)
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_missing_key_is_named(settings):
+    del settings["scale"]
+    with pytest.raises(InputError, match="the key 'scale' is missing"):
+        configuration.load(settings)
+
+
+def test_what_a_command_line_gives_is_understood(settings):
+    given = settings | {
+        "workloads": "mnist_mlp, mnist_cnn",
+        "price": {"per_hour_usd": "0.5", "kind": "spot"},
+    }
+    known = configuration.load(given)
+    assert known["workloads"] == ["mnist_mlp", "mnist_cnn"]
+    assert known["price"]["per_hour_usd"] == 0.5
+
+
+def test_the_environment_names_a_mirror_and_the_configuration_wins(settings, monkeypatch):
+    monkeypatch.setenv("EPOCHCOST_MIRROR", "/a")
+    assert str(configuration.load(settings).mirror) == "/a"
+    settings["data"]["mirror"] = "/b"
+    assert str(configuration.load(settings).mirror) == "/b"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("workloads.yaml", "epochs: 20", "epoch: 20", "unknown key 'epoch'; did you mean 'epochs'"),
+        ("workloads.yaml", "dataset: mnist", "dataset: mnits", "did you mean 'mnist'"),
+        ("workloads.yaml", "epochs: 20", "epochs: [", "workloads.yaml, line"),
+        ("hardware.yaml", "gce-p100:", "gce-k80:", "the key 'gce-k80' is there twice"),
+        ("hardware.yaml", "vcpus: 16", "vcpus: many", "'many' is not a integer"),
+    ],
+)
+def test_mistakes_in_the_other_files_are_named(tmp_path, settings, file, old, new, message):
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    path = tmp_path / "config" / file
+    path.write_text(path.read_text().replace(old, new, 1))
+    with pytest.raises(InputError) as raised:
+        configuration.load(settings, tmp_path)
+    assert message in str(raised.value)
+
+
+def test_a_workload_that_no_configured_framework_trains_is_refused(tmp_path, settings):
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    path = tmp_path / "config/workloads.yaml"
+    path.write_text(
+        path.read_text().replace("[keras-tensorflow, pytorch]", "[keras-tensorflow]", 1)
+    )
+    with pytest.raises(InputError, match="mnist_mlp is not trained by pytorch; frameworks that"):
+        configuration.load(settings | {"frameworks": ["pytorch"]}, tmp_path)

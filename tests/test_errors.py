@@ -1,0 +1,32 @@
+import pytest
+
+from epochcost import errors
+
+
+def test_the_nearest_name_is_offered():
+    assert errors.nearest("mnist_mpl", ["mnist_mlp", "imdb"]).startswith(
+        "did you mean 'mnist_mlp'?"
+    )
+
+
+def test_without_a_near_name_all_are_listed():
+    assert errors.nearest("zzz", ["b", "a"]) == "known: a, b"
+
+
+@pytest.mark.parametrize(
+    "error", [errors.InputError("a\nb"), OSError(28, "No space left on device", "/x/y")]
+)
+def test_errors_end_a_script_with_one_line_and_status_1(error):
+    def main():
+        raise error
+
+    with pytest.raises(SystemExit) as ended:
+        errors.run(main)
+    assert ended.value.code.startswith("epochcost: ")
+    assert "\n" not in ended.value.code
+
+
+def test_a_full_disk_names_the_file():
+    assert errors.one_line(OSError(28, "No space left on device", "/x/y")) == (
+        "/x/y: No space left on device"
+    )

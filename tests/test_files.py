@@ -1,0 +1,36 @@
+import resource
+import signal
+
+import pytest
+
+from epochcost import files
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "table.csv"
+    files.write_text(path, "old")
+    with pytest.raises(ZeroDivisionError), files.atomic(path) as temporary:
+        temporary.write_text("half")
+        raise ZeroDivisionError
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_does_not_fit_is_an_oserror_and_leaves_nothing(tmp_path):
+    # A limit on file size makes the same system call fail that a full disk makes fail.
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            files.write_text(tmp_path / "big.txt", "x" * 5000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_broken_json_is_named(tmp_path):
+    (tmp_path / "a.json").write_text('{"a": ')
+    with pytest.raises(ValueError, match=r"a\.json is not JSON"):
+        files.read_json(tmp_path / "a.json")

@@ -1,0 +1,31 @@
+import pytest
+
+from epochcost.configuration import ROOT
+from epochcost.errors import InputError
+from epochcost.hardware import check_machine
+
+CATALOGUE = ROOT / "config/hardware.yaml"
+LAPTOP = {"gpus": [], "usable_cores": 2}
+T4 = {"gpus": [{"name": "Tesla T4"}], "usable_cores": 4}
+
+
+def test_local_is_any_machine():
+    check_machine("local", CATALOGUE, LAPTOP)
+
+
+def test_a_machine_with_the_gpu_is_that_hardware():
+    check_machine("gce-t4", CATALOGUE, T4)
+
+
+@pytest.mark.parametrize(
+    ("hardware", "machine", "message"),
+    [
+        ("gce-k80", LAPTOP, "not gce-k80: it needs 1 x K80, here is no GPU"),
+        ("gce-k80", T4, "here is Tesla T4"),
+        ("gce-n1-highcpu-16", LAPTOP, "it has 2 usable cores, not 16"),
+        ("gce-k08", LAPTOP, "unknown hardware 'gce-k08'; did you mean 'gce-k80'"),
+    ],
+)
+def test_no_machine_is_measured_under_the_name_of_another(hardware, machine, message):
+    with pytest.raises(InputError, match=message):
+        check_machine(hardware, CATALOGUE, machine)

@@ -1,0 +1,91 @@
+"""The shape of the house: who imports whom, scripts that run alone, links, nothing private."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from epochcost.configuration import ROOT
+
+PACKAGE = ROOT / "scripts/epochcost"
+DEEP_LEARNING = {"tensorflow", "keras", "torch", "torchvision", "fastai", "jax"}
+ANALYSIS_TOOLS = {"pandas", "seaborn", "matplotlib", "snakemake", "dvc"}
+# A room, and the rooms below it that it may use.
+ROOMS = {
+    "report": {"figures", "costs", "statistics", "records"},
+    "figures": {"costs", "statistics", "records"},
+    "costs": {"statistics", "records"},
+    "statistics": set(),
+    "records": set(),
+    "frameworks": {"workloads", "datasets", "measurement"},
+    "workloads": {"datasets"},
+    "datasets": set(),
+    "measurement": {"records"},
+}
+
+
+def imported(path: Path) -> set[str]:
+    """The modules that a file imports, wherever in it, with dots."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_uses_only_rooms_below_it(room):
+    for path in (PACKAGE / room).rglob("*.py"):
+        for name in imported(path):
+            parts = name.split(".")
+            if parts[0] == "epochcost" and parts[1] in ROOMS:
+                assert parts[1] in ROOMS[room] | {room}, f"{path} imports {name}"
+
+
+@pytest.mark.parametrize("room", ["report", "figures", "costs", "statistics", "records"])
+def test_analysis_never_imports_a_deep_learning_framework(room):
+    for path in (PACKAGE / room).rglob("*.py"):
+        assert not {name.split(".")[0] for name in imported(path)} & DEEP_LEARNING
+
+
+@pytest.mark.parametrize("room", ["frameworks", "workloads", "measurement", "records"])
+def test_training_never_imports_analysis_tools(room):
+    for path in [*(PACKAGE / room).rglob("*.py"), ROOT / "scripts/train.py"]:
+        assert not {name.split(".")[0] for name in imported(path)} & ANALYSIS_TOOLS
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "scripts").glob("*.py")), ids=lambda p: p.name)
+def test_scripts_run_alone(script):
+    done = subprocess.run(
+        [sys.executable, script, "--help"], capture_output=True, text=True, cwd="/"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: ")
+
+
+def test_every_profile_but_the_default_has_its_link_at_the_root():
+    profiles = {path.name for path in (ROOT / "profiles").iterdir()} - {"default"}
+    for name in profiles:
+        assert os.readlink(ROOT / name) == f"profiles/{name}"
+
+
+def test_every_environment_has_pins_and_a_conda_file_that_reads_them():
+    names = {path.stem for path in (ROOT / "envs").glob("*.txt")}
+    assert {"workflow", "tensorflow-cpu", "torch-gpu", "jax-cpu"} <= names
+    for name in names:
+        assert f"-r {name}.txt" in (ROOT / f"envs/{name}.yaml").read_text()
+        for line in (ROOT / f"envs/{name}.txt").read_text().splitlines():
+            assert re.match(r"^[A-Za-z0-9_.\[\]-]+==[^ ]+( ; .+)?$", line), f"{name}: {line}"
+
+
+def test_the_cpu_build_of_torch_is_pinned_without_cuda():
+    pins = (ROOT / "envs/torch-cpu.txt").read_text()
+    assert "\ntorch==" in pins
+    assert "nvidia-cu" not in pins
+    assert "triton" not in pins

@@ -1,0 +1,144 @@
+"""The training script around a framework: records of success and of failure, and bad input."""
+
+import argparse
+import sys
+import types
+
+import jsonschema
+import numpy as np
+import pytest
+
+from epochcost import files, frameworks
+from epochcost.configuration import ROOT
+from epochcost.datasets import arrays
+from epochcost.errors import InputError
+
+sys.path.insert(0, str(ROOT / "scripts"))
+import train
+
+SCHEMA = files.read_json(ROOT / "config/schemas/record.schema.json")
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A folder of few arrays in MNIST's form."""
+    rng = np.random.default_rng(0)
+    values = {
+        "x_train": rng.integers(0, 255, (1000, 28, 28), np.uint8),
+        "y_train": rng.integers(0, 10, 1000, np.uint8),
+        "x_validation": rng.integers(0, 255, (200, 28, 28), np.uint8),
+        "y_validation": rng.integers(0, 10, 200, np.uint8),
+    }
+    arrays.save(tmp_path / "data", values, "mnist", "synthetic", "synthetic", {})
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def run(tmp_path, data, monkeypatch):
+    """Runs the script with a stand-in for a framework; returns the record."""
+
+    def go(behaviour, scale="full", **change):
+        stand_in = types.SimpleNamespace(
+            VERSION="stand-in 1",
+            FAILURES=(RuntimeError, MemoryError),
+            device=lambda: "cpu",
+            threads=lambda: 0,
+            train=behaviour,
+        )
+        monkeypatch.setattr(frameworks, "load", lambda name: stand_in)
+        options = {
+            "workload": "mnist_mlp",
+            "framework": "pytorch",
+            "variant": "default",
+            "hardware": "local",
+            "trial": 1,
+            "scale": scale,
+            "seed": 1,
+            "data": data,
+            "record": tmp_path / "local/mnist_mlp/pytorch/default-1.json",
+        }
+        arguments = argparse.Namespace(**(options | change))
+        assert train.train(arguments) == 0
+        record = files.read_json(arguments.record)
+        jsonschema.Draft202012Validator(SCHEMA).validate(record)
+        return record
+
+    return go
+
+
+def epochs(accuracy, loss=0.1):
+    def behaviour(recipe, definition, split, clock, seed):
+        for _ in range(clock.schedule.epochs):
+            clock.epoch_begin()
+            for step in range(clock.schedule.steps):
+                clock.step(step)
+            clock.train_end()
+            clock.epoch_end(loss, accuracy)
+
+    return behaviour
+
+
+def test_a_run_leaves_a_record_that_follows_the_schema(run):
+    record = run(epochs(0.985))
+    assert record["status"] == "ok"
+    assert len(record["epochs"]) == 20
+    assert record["quality"]["reached"] is True
+    assert record["data"]["source"] == "synthetic"
+    assert record["energy_j"] is None
+    assert record["machine"]["id"]
+
+
+def test_a_missed_target_is_recorded_and_no_failure(run):
+    record = run(epochs(0.5))
+    assert record["status"] == "ok"
+    assert record["quality"]["reached"] is False
+
+
+def test_a_quick_run_is_not_judged(run):
+    assert run(epochs(0.5), scale="quick")["quality"]["reached"] is None
+
+
+def test_running_out_of_memory_is_a_row(run, capsys):
+    def behaviour(recipe, definition, split, clock, seed):
+        clock.epoch_begin()
+        raise MemoryError("cannot allocate\n9 GiB")
+
+    record = run(behaviour)
+    assert record["status"] == "failed"
+    assert record["failure"] == {"phase": "first_step", "reason": "cannot allocate 9 GiB"}
+    assert record["quality"]["reached"] is None
+    assert "failed while in first_step" in capsys.readouterr().err
+
+
+def test_a_loss_that_is_no_number_is_a_failure(run):
+    record = run(epochs(0.1, loss=float("nan")))
+    assert record["status"] == "failed"
+    assert record["epochs"][0]["loss"] is None
+
+
+def test_a_mistake_in_the_code_is_no_observation(run, tmp_path):
+    def behaviour(*_):
+        raise TypeError("a bug")
+
+    with pytest.raises(TypeError):
+        run(behaviour)
+    assert not list((tmp_path / "local").rglob("*default*"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"workload": "mnist_mpl"}, "unknown workload 'mnist_mpl'; did you mean"),
+        ({"hardware": "gce-k80"}, "this machine is not gce-k80"),
+    ],
+)
+def test_bad_input_leaves_no_record(run, tmp_path, change, message):
+    with pytest.raises(InputError, match=message):
+        run(epochs(0.9), **change)
+    assert not list(tmp_path.rglob("default*"))
+
+
+def test_missing_data_is_said_and_leaves_no_record(run, tmp_path):
+    with pytest.raises(InputError, match="holds no prepared data"):
+        run(epochs(0.9), data=tmp_path / "nowhere")
+    assert not list(tmp_path.rglob("*default*"))
