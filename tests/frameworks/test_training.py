@@ -110,6 +110,7 @@ def test_both_definitions_are_the_published_model(pythons, workload):
         assert done.stdout.strip() == str(PARAMETERS[workload]), done.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_real_mnist_at_full_scale_reaches_the_published_accuracy(
     pythons, mirror, tmp_path, framework
