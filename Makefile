@@ -47,3 +47,4 @@ pins: setup
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate envs/$$name.in -o envs/$$name.txt || exit 1; \
 	done
 	grep -v -P '^(nvidia-(?!ml-py)|triton|cuda-)' envs/torch-gpu.txt > envs/torch-cpu.txt
+	$(BIN)/python scripts/pins.py

@@ -19,22 +19,16 @@ RECORDS = Path("results/runs")
 RAW = Path("data/raw")
 
 
-def choose_origins(known):
-    """Where the data set of each configured workload comes from."""
-    datasets = {known.workloads[name]["dataset"] for name in known["workloads"]}
-    return {
-        name: registry.choose_origin(
-            name, known.datasets, known["data"]["source"], known.mirror, RAW
-        )
-        for name in sorted(datasets)
-    }
-
-
 # Bad input ends here with one line, before a graph of jobs is built.
 try:
     KNOWN = configuration.load(config, Path(workflow.basedir))
     MACHINE = machine.describe()
-    ORIGINS = choose_origins(KNOWN)
+    ORIGINS = {
+        name: registry.choose_origin(
+            name, KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW
+        )
+        for name in KNOWN.datasets_needed()
+    }
     PLAN = planning.plan(KNOWN, MACHINE["id"], RECORDS, ORIGINS)
 except (InputError, OSError) as error:
     sys.exit(f"epochcost: {one_line(error)}")
@@ -114,8 +108,10 @@ def environments_needed():
 
 
 def source_of(dataset):
-    """Where the files of a data set come from: canonical or mirror."""
-    return ORIGINS[dataset].source if dataset in ORIGINS else KNOWN["data"]["source"]
+    """Where the files of a data set come from: mirror or canonical, also if no workload needs it."""
+    if dataset in ORIGINS:
+        return ORIGINS[dataset].source
+    return "mirror" if KNOWN.mirror else "canonical"
 
 
 def files_of_arrays(wildcards):

@@ -11,6 +11,9 @@ import pytest
 
 from epochcost.configuration import ROOT
 
+sys.path.insert(0, str(ROOT / "scripts"))
+import pins
+
 PACKAGE = ROOT / "scripts/epochcost"
 DEEP_LEARNING = {"tensorflow", "keras", "torch", "torchvision", "fastai", "jax"}
 ANALYSIS_TOOLS = {"pandas", "seaborn", "matplotlib", "snakemake", "dvc"}
@@ -79,7 +82,8 @@ def test_every_environment_has_pins_and_a_conda_file_that_reads_them():
     names = {path.stem for path in (ROOT / "envs").glob("*.txt")}
     assert {"workflow", "tensorflow-cpu", "torch-gpu", "jax-cpu"} <= names
     for name in names:
-        assert f"-r {name}.txt" in (ROOT / f"envs/{name}.yaml").read_text()
+        for suffix, content in pins.conda_files(ROOT / f"envs/{name}.txt").items():
+            assert (ROOT / f"envs/{name}{suffix}").read_text() == content, "run: make pins"
         for line in (ROOT / f"envs/{name}.txt").read_text().splitlines():
             assert re.match(r"^[A-Za-z0-9_.\[\]-]+==[^ ]+( ; .+)?$", line), f"{name}: {line}"
 

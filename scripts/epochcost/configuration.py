@@ -44,6 +44,10 @@ class Configuration:
         able = self.workloads[workload]["frameworks"]
         return [name for name in self["frameworks"] if name in able]
 
+    def datasets_needed(self) -> list[str]:
+        """The data sets of the configured workloads, sorted."""
+        return sorted({self.workloads[name]["dataset"] for name in self["workloads"]})
+
 
 def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Configuration:
     """Read and check all of config/.

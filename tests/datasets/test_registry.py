@@ -81,3 +81,18 @@ def test_a_mirror_that_is_not_set_is_said(known, tmp_path):
 
 def test_an_unreachable_server_is_found_out():
     assert not registry.can_fetch("http://127.0.0.1:9/nothing")
+
+
+def test_a_mirror_that_is_not_there_is_said_even_by_auto(known, tmp_path):
+    for source in ("auto", "mirror"):
+        with pytest.raises(InputError, match="nowhere does not exist"):
+            registry.choose_origin("mnist", known, source, tmp_path / "nowhere", tmp_path, never)
+
+
+def test_a_mirror_that_lacks_a_data_set_is_named_before_data_are_generated(known, tmp_path):
+    (tmp_path / "mirror").mkdir()
+    origin = registry.choose_origin(
+        "mnist", known, "auto", tmp_path / "mirror", tmp_path / "raw", lambda url: False
+    )
+    assert origin.kind == "synthetic"
+    assert "mirror lacks it" in origin.notice

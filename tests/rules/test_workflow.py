@@ -150,7 +150,7 @@ def test_a_machine_is_not_measured_as_another(done):
         ("price={per_hour_usd: -1}", "price: per_hour_usd: -1.0 is below 0"),
         ("price={per_hour_usd: a lot}", "'a lot' is not a number or empty"),
         ("data={source: mirror}", "no mirror folder is set"),
-        ("data={source: mirror, mirror: /nowhere}", "the mirror /nowhere lacks mnist/"),
+        ("data={source: mirror, mirror: /nowhere}", "the mirror folder /nowhere does not exist"),
     ],
 )
 def test_bad_input_is_one_line_and_status_1(clone, words, message):

@@ -84,6 +84,8 @@ def choose_origin(
         InputError: the source was named but does not hold the data set.
     """
     choices = archives(name, registry)
+    if mirror is not None and source in ("auto", "mirror") and not mirror.is_dir():
+        raise InputError(f"the mirror folder {mirror} does not exist")
     if source == "synthetic":
         return Origin("synthetic", "synthetic")
     if source == "canonical":
@@ -109,8 +111,10 @@ def choose_origin(
     return Origin(
         "synthetic",
         "synthetic",
-        f"{name}: neither its server nor a mirror can be reached; training on generated data "
-        "of the same shape, and every record, row and figure says synthetic",
+        f"{name}: its server cannot be reached, and "
+        + (f"the mirror {mirror} lacks it" if mirror else "no mirror is set")
+        + "; training on generated data of the same shape, and every record, row and figure "
+        "says synthetic",
     )
 
 
