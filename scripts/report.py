@@ -32,6 +32,7 @@ def main() -> None:
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
     html = page.render(
         sentences,
+        own,
         _sections(relative, baselines, arguments.figures),
         pd.read_csv(arguments.tables / "runs.csv"),
         _machines(arguments.records),

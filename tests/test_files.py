@@ -22,11 +22,12 @@ def test_a_file_that_does_not_fit_is_an_oserror_and_leaves_nothing(tmp_path):
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        with pytest.raises(OSError, match="too large"):
+        with pytest.raises(OSError, match="too large") as raised:
             files.write_text(tmp_path / "big.txt", "x" * 5000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
+    assert raised.value.filename == str(tmp_path / "big.txt")
     assert list(tmp_path.iterdir()) == []
 
 

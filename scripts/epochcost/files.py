@@ -27,6 +27,11 @@ def atomic(path: Path) -> Iterator[Path]:
             os.fsync(written.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
+    except OSError as error:
+        if error.filename:
+            raise
+        # NumPy and others do not say which file did not fit.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -63,35 +63,48 @@ def test_real_data_stand_for_generated_ones_and_full_runs_for_predictions(row):
     assert list(answer.own_rows(table, BASES).time_s) == [33.0]
 
 
-def test_a_page_without_records_says_so(tmp_path):
-    html = page.render([], [], pd.DataFrame(columns=_RUNS), [], [])
+def render(shown: list[dict] = (), runs: list[dict] = ()) -> str:
+    marks = ["synthetic", "predicted", "data_complete"]
+    return page.render(
+        ["x & y"] if shown else [],
+        pd.DataFrame(shown, columns=marks).astype(bool),
+        [],
+        pd.DataFrame(runs, columns=["run_id", "source_id", "status", "reason", "noise"]),
+        [],
+        [],
+    )
+
+
+def test_a_page_without_records_says_so():
+    html = render()
     assert "Nothing has been measured yet" in html
+    assert "Synthetic data." not in html
+
+
+def test_the_page_warns_of_what_it_shows():
+    real = {"synthetic": False, "predicted": False, "data_complete": True}
+    words = {
+        "Synthetic data.": {"synthetic": True, "data_complete": False},
+        "Predicted.": {"predicted": True},
+        "Subset.": {"data_complete": False},
+    }
+    for word in words:
+        assert word not in render([real])
+    for word, change in words.items():
+        html = render([real | change])
+        assert [w for w in words if w in html] == [word]
 
 
 def test_failed_and_disturbed_runs_are_on_the_page_and_text_is_escaped():
-    run = dict.fromkeys(_RUNS, "") | {
-        "run_id": "local/a<b",
-        "source_id": "own",
-        "status": "failed",
-        "reason": "train: out of memory",
-        "noise": "load from others",
-        "synthetic": True,
-        "predicted": False,
-        "data_complete": False,
-    }
-    html = page.render(["x & y"], [], pd.DataFrame([run]), [], [])
+    run = {"run_id": "local/a<b", "source_id": "own", "status": "failed"}
+    run |= {"reason": "train: out of memory", "noise": "load from others"}
+    html = render([{"synthetic": False, "predicted": False, "data_complete": True}], [run])
     assert "local/a&lt;b (train: out of memory)" in html
     assert "load from others" in html
-    assert "Synthetic data." in html
     assert "x &amp; y" in html
 
 
 def test_the_page_needs_no_network():
-    html = page.render([], [], pd.DataFrame(columns=_RUNS), [], [])
+    html = render()
     assert not re.search(r'(?:src|href)="(?!data:|#)', html)
     assert "@import" not in html
-
-
-_RUNS = [
-    "run_id", "source_id", "status", "reason", "noise", "synthetic", "predicted", "data_complete",
-]  # fmt: skip

@@ -215,11 +215,11 @@ def _row_name(row, quantity: Quantity) -> str:
 
 
 def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> str:
-    """The message: how the best own row stands to the baseline, or the best published one."""
-    known = rows[rows[quantity.ratio].notna()]
-    own = known[known.source_id.eq(OWN)]
-    candidates = own if len(own) else known
-    best = candidates.loc[candidates[quantity.ratio].idxmin()]
+    """The message: how the best own row stands to the base; without one, what is shown."""
+    own = rows[rows.source_id.eq(OWN) & rows[quantity.ratio].notna()]
+    if own.empty:
+        return f"{title}: {quantity.name} of the published runs over the {base.short}"
+    best = own.loc[own[quantity.ratio].idxmin()]
     who = f"{best.hardware_label} with {style.framework_name(best.framework)}"
     claim = quantity.claim.format(style.ratio(best[quantity.ratio]), base.short)
     return f"{title}: {who} {claim}"

@@ -29,6 +29,7 @@ class Section:
 
 def render(
     answer: list[str],
+    shown: pd.DataFrame,
     sections: list[Section],
     runs: pd.DataFrame,
     machines: list[dict[str, Any]],
@@ -38,6 +39,7 @@ def render(
 
     Args:
         answer: sentences for the top.
+        shown: the own rows of relative.csv that the page shows; they decide what it warns of.
         runs: runs.csv; own failed runs and flags are listed from it.
         machines: the machines of the records, each with a `software` list.
         sources: rows of data/published/sources.csv that the page shows figures of.
@@ -51,9 +53,9 @@ def render(
         sections=sections,
         failed=own[own.status.eq("failed")].to_dict("records"),
         noisy=own[own.noise.fillna("").ne("")].to_dict("records"),
-        synthetic=bool(own.synthetic.any()),
-        subset=bool((~own.data_complete & ~own.synthetic).any()),
-        predicted=bool(own.predicted.any()),
+        synthetic=bool(shown.synthetic.any()),
+        subset=bool((~shown.data_complete & ~shown.synthetic).any()),
+        predicted=bool(shown.predicted.any()),
         machines=machines,
         sources=sources,
         version=__version__,
