@@ -12,8 +12,6 @@ from epochcost.datasets import arrays, download, preparation
 
 SCHEMA = files.read_json(ROOT / "config/schemas/record.schema.json")
 FRAMEWORKS = ["keras-tensorflow", "pytorch"]
-# Parameters of the recipes, as the Keras examples of 2017 print them.
-PARAMETERS = {"mnist_mlp": 669_706, "mnist_cnn": 1_199_882}
 
 
 def train(python, workload, framework, data, record, *options):
@@ -45,7 +43,7 @@ def little(tmp_path_factory):
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
-@pytest.mark.parametrize("workload", PARAMETERS)
+@pytest.mark.parametrize("workload", ["mnist_mlp", "mnist_cnn"])
 def test_a_quick_run_leaves_a_whole_record(pythons, little, tmp_path, workload, framework):
     record = train(pythons[framework], workload, framework, little, tmp_path / "r.json")
     assert record["status"] == "ok"
@@ -84,30 +82,6 @@ def test_the_same_seed_gives_the_same_losses(pythons, little, tmp_path, framewor
         for name in "ab"
     )
     assert first["epochs"][0]["loss"] == second["epochs"][0]["loss"]
-
-
-@pytest.mark.parametrize("workload", PARAMETERS)
-def test_both_definitions_are_the_published_model(pythons, workload):
-    shape = (784,) if workload == "mnist_mlp" else (28, 28, 1)
-    count = {
-        "keras-tensorflow": "workloads.load(W).keras_model(S, H).count_params()",
-        "pytorch": "sum(p.numel() for p in workloads.load(W).torch_model(S, H).parameters())",
-    }
-    for framework, expression in count.items():
-        code = (
-            "import yaml; from epochcost import workloads; "
-            f"W, S = {workload!r}, {shape!r}; "
-            "H = yaml.safe_load(open('config/workloads.yaml'))[W]['model']; "
-            f"print({expression})"
-        )
-        done = subprocess.run(
-            [pythons[framework], "-c", code],
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env={"PYTHONPATH": str(ROOT / "scripts"), "KERAS_BACKEND": "tensorflow"},
-        )
-        assert done.stdout.strip() == str(PARAMETERS[workload]), done.stderr
 
 
 @pytest.mark.full

@@ -19,6 +19,8 @@ class Framework:
 
 FRAMEWORKS = {
     "keras-tensorflow": Framework("keras_tensorflow", "tensorflow"),
+    "keras-torch": Framework("keras_torch", "torch"),
+    "keras-jax": Framework("keras_jax", "jax"),
     "pytorch": Framework("pytorch", "torch"),
 }
 
