@@ -10,13 +10,16 @@ os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.getenv('PATH', '')}")
 sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
 from epochcost import configuration, frameworks, lock, planning
+from epochcost.costs import prices
 from epochcost.datasets import registry
 from epochcost.errors import InputError, one_line
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
 
 RECORDS = Path("results/runs")
+MARKERS = Path("results/made")
 RAW = Path("data/raw")
+PRICES = [Path("data/published/prices.csv"), Path("config/prices.csv")]
 
 
 # Bad input ends here with one line, before a graph of jobs is built.
@@ -29,7 +32,8 @@ try:
         )
         for name in KNOWN.datasets_needed()
     }
-    PLAN = planning.plan(KNOWN, MACHINE["id"], RECORDS, ORIGINS)
+    PLAN = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS)
+    prices.load(*PRICES)
 except (InputError, OSError) as error:
     sys.exit(f"epochcost: {one_line(error)}")
 

@@ -5,7 +5,7 @@ TABLES = ["runs", "epochs", "costs", "relative"]
 
 rule tables:
     input:
-        records=[str(path) for path in PLAN.paths(RECORDS)],
+        records=PLAN.inputs(RECORDS, MARKERS),
         published=multiext("data/published/", "measurements.csv", "prices.csv", "baselines.csv"),
         prices="config/prices.csv",
         hardware="config/hardware.yaml",
@@ -20,8 +20,9 @@ rule tables:
     params:
         price_book=KNOWN["price_book"],
         local_price=local_price(),
+        machine=MACHINE["id"],
     message:
         "Making the tables"
     shell:
         "python scripts/tables.py --prices {input.prices} --price-book {params.price_book} "
-        "{params.local_price} > {log} 2>&1"
+        "{params.local_price} --machine {params.machine} > {log} 2>&1"

@@ -1,7 +1,8 @@
 # One training rule per hardware, for the runs that are missing: train_local, train_gce_k80, ...
 #
-# A record that is there is no output of any rule (see planning.Plan.workload_pattern), so nothing
-# can delete it or make it again.
+# The output is a marker. The record is written by the training itself and is the output of no rule:
+# Snakemake deletes outputs before a job and after a failure, and a record is never deleted. A rule
+# matches the missing runs alone (planning.Plan.workload_pattern), so nothing is made again.
 
 
 for hardware in KNOWN["hardware"]:
@@ -15,7 +16,7 @@ for hardware in KNOWN["hardware"]:
                 wildcards.framework, hardware
             ),
         output:
-            f"results/runs/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.json",
+            touch(f"results/made/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}"),
         log:
             f"logs/train/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.log",
         wildcard_constraints:
@@ -41,10 +42,10 @@ for hardware in KNOWN["hardware"]:
             "{params.python} scripts/train.py {wildcards.workload} {wildcards.framework} "
             "--hardware {params.hardware} --variant {wildcards.variant} "
             "--trial {wildcards.trial} --scale {params.scale} --seed {params.seed} "
-            "--data {params.data} --record {output} > {log} 2>&1"
+            "--data {params.data} > {log} 2>&1"
 
 
 rule measure:
     input:
-        [str(path) for path in PLAN.paths(RECORDS)],
+        PLAN.inputs(RECORDS, MARKERS),
     localrule: True

@@ -4,7 +4,6 @@ In: envs/<name>.txt. Out: a virtual environment in .venvs/<name>. On a machine w
 PyTorch's own CPU build is preferred where it can be had: it is a tenth of the size.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -17,7 +16,7 @@ _SUPPORTED = ">=3.11,<3.14"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = errors.Parser(description=__doc__.splitlines()[0])
     names = sorted(path.stem for path in (ROOT / "envs").glob("*.txt"))
     parser.add_argument("name", choices=names, help="a file of envs/, without .txt")
     parser.add_argument("--output", type=Path, help="folder; default: .venvs/<name>")

@@ -4,7 +4,6 @@ In: config/datasets.yaml. Out: data/raw/<data set>/<file>... and <kind>.json tha
 Every file is checked against its sha256 before it gets its name.
 """
 
-import argparse
 from pathlib import Path
 
 from epochcost import configuration, errors
@@ -12,7 +11,7 @@ from epochcost.datasets import download
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("dataset", help="an id of config/datasets.yaml")
     parser.add_argument("--kind", choices=["complete", "subset"], default="complete")
     parser.add_argument("--source", choices=["canonical", "mirror"], default="canonical")

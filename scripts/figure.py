@@ -4,7 +4,6 @@ In: results/tables/relative.csv, data/published/baselines.csv. Out: <output>/<wo
 <workload>-cost, as SVG and PNG.
 """
 
-import argparse
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +13,7 @@ from epochcost.figures import bars, selection
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("workload", help="a workload of baselines.csv")
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     parser.add_argument("--published", type=Path, default=Path("data/published"))

@@ -4,7 +4,6 @@ In: the system. Out: a file, or the terminal. The file changes only when the mac
 that whatever depends on it is done anew on a new machine and only there.
 """
 
-import argparse
 import json
 from pathlib import Path
 
@@ -16,7 +15,7 @@ _PASSING = ("kernel", "driver")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, help="file to write; default: the terminal")
     arguments = parser.parse_args()
     facts = machine.describe()

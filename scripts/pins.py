@@ -5,7 +5,6 @@ same pins with pip; Snakemake runs it in the new environment). The sha256 in it 
 see that pins have changed.
 """
 
-import argparse
 from pathlib import Path
 
 from epochcost import errors, files
@@ -30,7 +29,7 @@ python -m pip install --requirement envs/{name}.txt
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.parse_args()
     for path in sorted(ENVS.glob("*.txt")):
         for suffix, content in conda_files(path).items():

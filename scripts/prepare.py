@@ -4,7 +4,6 @@ In: data/raw/<data set>/<kind>.json and the files it names (nothing for kind syn
 Out: <folder>/*.npy and <folder>/manifest.json.
 """
 
-import argparse
 from pathlib import Path
 
 from epochcost import errors
@@ -12,7 +11,7 @@ from epochcost.datasets import preparation
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("dataset", help="an id of config/datasets.yaml")
     parser.add_argument("--kind", choices=["complete", "subset", "synthetic"], default="complete")
     parser.add_argument("--raw", type=Path, default=Path("data/raw"), help="fetched files")

@@ -4,7 +4,6 @@ In: results/tables/, results/figures/, results/runs/, data/published/. Out: an H
 needs no network, and the answer as text beside it.
 """
 
-import argparse
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +16,7 @@ from epochcost.report import answer, page
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     parser.add_argument("--figures", type=Path, default=Path("results/figures"))
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
@@ -28,13 +27,15 @@ def main() -> None:
     relative = pd.read_csv(arguments.tables / "relative.csv")
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     own = answer.own_rows(relative, baselines)
+    runs = pd.read_csv(arguments.tables / "runs.csv")
     sentences = answer.sentences(own, baselines, machine.describe()["id"])
+    sentences += answer.failures(runs)
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
     html = page.render(
         sentences,
         own,
         _sections(relative, baselines, arguments.figures),
-        pd.read_csv(arguments.tables / "runs.csv"),
+        runs,
         _machines(arguments.records),
         sources[sources.source_id.isin(relative.source_id)].to_dict("records"),
     )

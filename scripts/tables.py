@@ -5,6 +5,7 @@ epochs.csv, costs.csv, relative.csv.
 """
 
 import argparse
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -12,23 +13,31 @@ import pandas as pd
 from epochcost import configuration, errors, files
 from epochcost.costs import prices, published, rows, tables
 from epochcost.hardware import LOCAL
+from epochcost.measurement import machine
 from epochcost.records import record
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     parser.add_argument("--prices", type=Path, nargs="*", default=[Path("config/prices.csv")])
-    parser.add_argument("--price-book", default="latest", help="latest, or YYYY-MM")
+    parser.add_argument("--price-book", type=_book, default="latest", help="latest, or YYYY-MM")
     parser.add_argument("--local-price", type=_price, help="USD an hour of hardware `local`")
     parser.add_argument("--local-price-kind", choices=prices.KINDS, default="on_demand")
+    parser.add_argument("--machine", help="the machine with that price; default: this one")
     parser.add_argument("--output", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
     labels = {key: entry["label"] for key, entry in configuration.load().hardware.items()}
     runs, epochs = _rows(arguments.records, arguments.published, labels)
     known = prices.load(arguments.published / "prices.csv", *arguments.prices)
-    costs = tables.costs_table(runs, known, arguments.price_book, _local_price(arguments))
+    costs = tables.costs_table(
+        runs,
+        known,
+        arguments.price_book,
+        _local_price(arguments),
+        arguments.machine or machine.describe()["id"],
+    )
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     relative = tables.relative_table(runs, costs, baselines)
     for name, table in (
@@ -61,6 +70,12 @@ def _local_price(arguments: argparse.Namespace) -> prices.Price | None:
         None,
         tables.CONFIGURED_BOOK,
     )
+
+
+def _book(text: str) -> str:
+    if text != prices.LATEST and not re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no price book: latest, or YYYY-MM")
+    return text
 
 
 def _price(text: str) -> float:

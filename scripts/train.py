@@ -6,6 +6,7 @@ too, with the phase and the reason; bad input leaves none.
 """
 
 import argparse
+import os
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -17,6 +18,7 @@ from epochcost.hardware import check_machine
 from epochcost.measurement import clock as clocks
 from epochcost.measurement import machine, observation, schedule
 from epochcost.measurement.activity import Activity
+from epochcost.measurement.turn import turn
 from epochcost.records import record
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,14 +26,14 @@ _PACKAGES = ("tensorflow", "tensorflow-cpu", "keras", "torch", "torchvision", "j
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("workload", help="an id of config/workloads.yaml")
     parser.add_argument("framework", choices=sorted(frameworks.FRAMEWORKS))
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
     parser.add_argument("--record", type=Path, help="where the record goes; default: results/runs")
     parser.add_argument("--hardware", default="local", help="an id of config/hardware.yaml")
     parser.add_argument("--variant", choices=["default"], default="default")
-    parser.add_argument("--trial", type=int, default=1, help="number of this repeated run")
+    parser.add_argument("--trial", type=_positive, default=1, help="number of this repeated run")
     parser.add_argument("--scale", choices=["quick", "full"], default="quick")
     parser.add_argument("--seed", type=int, default=1, help="the trial number is added to it")
     arguments = parser.parse_args()
@@ -41,11 +43,12 @@ def main() -> int:
 def train(arguments: argparse.Namespace) -> int:
     """Train as told; returns 0 when a record was left."""
     recipe = _recipe(arguments.workload, arguments.framework)
-    check_machine(arguments.hardware, ROOT / "config/hardware.yaml", machine.describe())
+    here = machine.describe()
+    check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
     place = record.Place(
         arguments.record
         or record.path_of(
-            ROOT / "results/runs",
+            Path("results/runs"),
             arguments.hardware,
             arguments.workload,
             arguments.framework,
@@ -54,7 +57,8 @@ def train(arguments: argparse.Namespace) -> int:
         )
     )
     try:
-        content = _measure(arguments, recipe)
+        with turn() as waited:
+            content = _measure(arguments, recipe, here, waited)
     except BaseException:
         place.leave()
         raise
@@ -68,7 +72,7 @@ def train(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _measure(arguments: argparse.Namespace, recipe: dict) -> dict:
+def _measure(arguments: argparse.Namespace, recipe: dict, here: dict, waited: float) -> dict:
     run = {
         "hardware": arguments.hardware,
         "workload": arguments.workload,
@@ -86,9 +90,10 @@ def _measure(arguments: argparse.Namespace, recipe: dict) -> dict:
         raise InputError(
             f"{arguments.framework} cannot be imported by {sys.executable}: {error}"
         ) from None
-    imported = clocks.process_age()
+    imported = clocks.process_age() - waited
+    _check_device(framework, here)
     definition = workloads.load(arguments.workload)
-    prepared, split, reading = _read_data(arguments.data, definition)
+    prepared, split, reading = _read_data(arguments.data, recipe["dataset"], definition)
     samples = (len(split.x_train), len(split.x_validation))
     clock = clocks.Clock(
         schedule.plan(arguments.scale, recipe["epochs"], recipe["batch_size"], *samples)
@@ -112,12 +117,35 @@ def _measure(arguments: argparse.Namespace, recipe: dict) -> dict:
     )
 
 
-def _read_data(folder: Path, definition):
+def _read_data(folder: Path, dataset: str, definition):
     """Arrays, what the model takes of them, and the seconds that reading took."""
     stopwatch = clocks.Stopwatch()
     prepared = arrays.load(folder)
+    if prepared.manifest["dataset"] != dataset:
+        raise InputError(f"{folder} holds {prepared.manifest['dataset']}, not {dataset}")
     split = definition.inputs(prepared)
     return prepared, split, stopwatch.seconds()
+
+
+def _check_device(framework, here: dict) -> None:
+    """Refuse to train on the processor by mistake, where there is a GPU.
+
+    Raises:
+        InputError: the framework sees no GPU; nobody has hidden it on purpose.
+    """
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    if here["gpus"] and framework.device() == "cpu" and not hidden:
+        raise InputError(
+            f"{framework.VERSION} does not see {here['gpus'][0]['name']}; "
+            "set CUDA_VISIBLE_DEVICES to an empty text to measure the processor"
+        )
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is below 1")
+    return value
 
 
 def _recipe(workload: str, framework: str) -> dict:

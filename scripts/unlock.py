@@ -3,7 +3,6 @@
 In, out: .snakemake/locks.
 """
 
-import argparse
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from epochcost import errors, lock
 
 
 def main() -> int:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    errors.Parser(description=__doc__.splitlines()[0]).parse_args()
     if not lock.is_stale(Path(".snakemake")):
         return 0
     print("epochcost: an earlier run was killed; going on where it stopped")

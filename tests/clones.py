@@ -69,5 +69,8 @@ def make_clone(folder: Path) -> Clone:
         target.parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).exists():
             shutil.copy2(ROOT / name, target, follow_symlinks=False)
-    (folder / ".venvs").symlink_to(ROOT / ".venvs")
-    return Clone(folder)
+    clone = Clone(folder)
+    # The environments of this checkout, as Pythons of one's own: never to be made anew.
+    families = {name: ROOT / f".venvs/{name}-cpu/bin/python" for name in ("tensorflow", "torch")}
+    clone.configure(python={name: str(path) for name, path in families.items()})
+    return clone

@@ -29,6 +29,8 @@ def test_the_shipped_configuration_is_valid():
         ({"data": {"source": "auto", "miror": ""}}, "unknown key 'miror'; did you mean 'mirror'"),
         ({"price": {"per_hour_usd": -1, "kind": "spot"}}, "per_hour_usd: -1 is below 0"),
         ({"price": {"per_hour_usd": "x", "kind": "spot"}}, "'x' is not a number or empty"),
+        ({"price": {"per_hour_usd": float("nan"), "kind": "spot"}}, "nan cannot be a price"),
+        ({"python": {"torch": "/nope"}}, "python: torch: /nope does not exist"),
         ({"scale": "ful"}, "'ful' is not allowed; did you mean 'full'"),
         ({"runs": 0}, "runs: 0 is below 1"),
         ({"price_book": "2017"}, "2017"),

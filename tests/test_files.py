@@ -4,6 +4,7 @@ import signal
 import pytest
 
 from epochcost import files
+from epochcost.errors import InputError
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -33,5 +34,5 @@ def test_a_file_that_does_not_fit_is_an_oserror_and_leaves_nothing(tmp_path):
 
 def test_broken_json_is_named(tmp_path):
     (tmp_path / "a.json").write_text('{"a": ')
-    with pytest.raises(ValueError, match=r"a\.json is not JSON"):
+    with pytest.raises(InputError, match=r"a\.json is not JSON"):
         files.read_json(tmp_path / "a.json")

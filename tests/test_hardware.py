@@ -22,6 +22,9 @@ def test_a_machine_with_the_gpu_is_that_hardware():
     [
         ("gce-k80", LAPTOP, "not gce-k80: it needs 1 x K80, here is no GPU"),
         ("gce-k80", T4, "here is Tesla T4"),
+        ("gce-t4", {"gpus": [{"name": "NVIDIA T400"}], "usable_cores": 4}, "here is NVIDIA T400"),
+        ("gce-t4", {"gpus": [*T4["gpus"], *T4["gpus"]], "usable_cores": 4}, "needs 1 x T4"),
+        ("gce-n1-highcpu-16", T4 | {"usable_cores": 16}, "it has Tesla T4"),
         ("gce-n1-highcpu-16", LAPTOP, "it has 2 usable cores, not 16"),
         ("gce-k08", LAPTOP, "unknown hardware 'gce-k08'; did you mean 'gce-k80'"),
     ],

@@ -37,7 +37,9 @@ def keep(tmp_path, record):
 
 
 def plan(known, folder, kind="complete"):
-    return planning.plan(known, HERE, folder, {"mnist": Origin("mirror", kind)})
+    return planning.plan(
+        known, {"id": HERE, "usable_cores": 2}, folder, {"mnist": Origin("mirror", kind)}
+    )
 
 
 def trials(result):
@@ -73,6 +75,37 @@ def test_another_scale_or_other_data_is_a_new_trial(known, tmp_path, keep):
     assert trials(plan(known(), tmp_path, kind="synthetic")) == [2]
 
 
+def test_another_recipe_or_number_of_cores_is_a_new_trial(known, tmp_path, keep):
+    path = keep(1)
+    content = json.loads(path.read_text())
+    for change in ({"settings": {"epochs": 2}}, {"machine": {"usable_cores": 1}}):
+        other = json.loads(json.dumps(content))
+        for part, values in change.items():
+            other[part] |= values
+        path.write_text(json.dumps(other))
+        assert trials(plan(known(), tmp_path)) == [2]
+
+
+def test_another_title_or_target_is_the_same_recipe(known, tmp_path, keep):
+    path = keep(1)
+    content = json.loads(path.read_text())
+    content["settings"] |= {"title": "other", "quality": {"metric": "val_accuracy", "target": 1}}
+    path.write_text(json.dumps(content))
+    assert plan(known(), tmp_path).missing == []
+
+
+def test_the_analysis_waits_for_the_same_files_before_and_after(known, tmp_path, keep):
+    records, markers = tmp_path, tmp_path / "made"
+    before = plan(known(), tmp_path).inputs(records, markers)
+    keep(1)
+    marker = markers / "local/mnist_mlp/pytorch/default-1"
+    marker.parent.mkdir(parents=True)
+    marker.touch()
+    assert plan(known(), tmp_path).inputs(records, markers) == before == [str(marker)]
+    elsewhere = keep(2, machine=ELSEWHERE)
+    assert str(elsewhere) in plan(known(), tmp_path).inputs(records, markers)
+
+
 def test_a_failed_run_counts(known, tmp_path, keep):
     path = keep(1)
     content = json.loads(path.read_text())
@@ -85,15 +118,15 @@ def test_the_pattern_matches_missing_runs_alone(known, tmp_path, keep):
     keep(1)
     result = plan(known(runs=2, frameworks=["pytorch", "keras-tensorflow"]), tmp_path)
     pattern = re.compile(
-        rf"^results/runs/local/(?P<workload>{result.workload_pattern('local')})"
-        r"/(?P<framework>[a-z0-9-]+)/(?P<variant>[a-z0-9_]+)-(?P<trial>[0-9]+)\.json$"
+        rf"^results/made/local/(?P<workload>{result.workload_pattern('local')})"
+        r"/(?P<framework>[a-z0-9-]+)/(?P<variant>[a-z0-9_]+)-(?P<trial>[0-9]+)$"
     )
-    root = Path("results/runs/local")
-    assert pattern.match(str(root / "mnist_mlp/pytorch/default-2.json"))
-    assert pattern.match(str(root / "mnist_mlp/keras-tensorflow/default-1.json"))
-    assert not pattern.match(str(root / "mnist_mlp/pytorch/default-1.json"))
-    assert not pattern.match(str(root / "mnist_mlp/pytorch/default-3.json"))
-    assert not pattern.match(str(root / "mnist_cnn/pytorch/default-2.json"))
+    root = Path("results/made/local")
+    assert pattern.match(str(root / "mnist_mlp/pytorch/default-2"))
+    assert pattern.match(str(root / "mnist_mlp/keras-tensorflow/default-1"))
+    assert not pattern.match(str(root / "mnist_mlp/pytorch/default-1"))
+    assert not pattern.match(str(root / "mnist_mlp/pytorch/default-3"))
+    assert not pattern.match(str(root / "mnist_cnn/pytorch/default-2"))
 
 
 def test_a_hardware_without_missing_runs_matches_nothing(known, tmp_path):

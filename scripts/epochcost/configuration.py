@@ -4,6 +4,7 @@ Every file of config/ has a JSON Schema in config/schemas/. A mistake is reporte
 that names the file, the key and the nearest right word.
 """
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,6 +69,7 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
         overrides = read_yaml(config / "config.yaml")
     settings = _normalised(overrides)
     _check(settings, root / "config/schemas/config.schema.json", "config")
+    _check_values(settings)
     _check_names("hardware", settings["hardware"], hardware)
     _check_names("workload", settings["workloads"], workloads)
     _check_names("framework", settings["frameworks"], FRAMEWORKS)
@@ -170,6 +172,17 @@ def _explain(error: jsonschema.ValidationError) -> str:
         case "minimum":
             return f"{value} is below {limit}"
     return error.message
+
+
+def _check_values(settings: dict[str, Any]) -> None:
+    """What a schema cannot say."""
+    price = settings["price"]["per_hour_usd"]
+    if price is not None and not math.isfinite(price):
+        raise InputError(f"config: price: per_hour_usd: {price} cannot be a price")
+    if "local" in settings["hardware"]:
+        for family, python in settings["python"].items():
+            if not Path(python).exists():
+                raise InputError(f"config: python: {family}: {python} does not exist")
 
 
 def _check_names(what: str, names: list[str], known: Mapping[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Whether a machine is the hardware that it is measured as."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,16 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
     wanted = known[hardware]
     present = [gpu["name"] for gpu in machine["gpus"]]
     if "gpu" in wanted:
-        fitting = [name for name in present if wanted["gpu"].lower() in name.lower()]
-        if len(fitting) < wanted["gpu_count"]:
+        word = re.compile(rf"\b{re.escape(wanted['gpu'])}\b", re.IGNORECASE)
+        fitting = [name for name in present if word.search(name)]
+        if len(fitting) != wanted["gpu_count"] or len(fitting) != len(present):
             raise InputError(
                 f"this machine is not {hardware}: it needs {wanted['gpu_count']} x "
                 f"{wanted['gpu']}, here is {', '.join(present) or 'no GPU'}; use hardware "
                 f"'{LOCAL}' to measure the machine at hand"
             )
+    elif present:
+        raise InputError(f"this machine is not {hardware}: it has {', '.join(present)}")
     elif "vcpus" in wanted and machine["usable_cores"] != wanted["vcpus"]:
         raise InputError(
             f"this machine is not {hardware}: it has {machine['usable_cores']} usable cores, not "

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from epochcost import files
+from epochcost.errors import InputError
 
 _OWNER = "epochcost-owner.json"
 
@@ -32,7 +33,7 @@ def is_stale(folder: Path) -> bool:
         return False
     try:
         owner = files.read_json(folder / _OWNER)
-    except (OSError, ValueError):
+    except (OSError, InputError):
         return False
     return owner["host"] == platform.node() and _started(owner["pid"]) != owner["started"]
 

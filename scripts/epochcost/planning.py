@@ -37,20 +37,28 @@ class Plan:
     existing: list[Path]
     missing: list[Run]
 
-    def paths(self, root: Path) -> list[Path]:
-        """The records that there will be when all missing runs are made, sorted."""
-        wanted = (
-            record.path_of(root, r.hardware, r.workload, r.framework, r.variant, r.trial)
+    def inputs(self, records: Path, markers: Path) -> list[str]:
+        """What the analysis waits for: a file for each record that there is, or will be.
+
+        A run made here is stood for by its marker (the output of its rule), a record that came
+        from elsewhere by itself. The list is the same before and after the runs are made.
+        """
+        made = (
+            record.path_of(records, r.hardware, r.workload, r.framework, r.variant, r.trial)
             for r in self.missing
         )
-        return sorted([*self.existing, *wanted])
+        planned = [_marker(path, records, markers) for path in made]
+        there = []
+        for path in self.existing:
+            marker = _marker(path, records, markers)
+            there.append(marker if marker.exists() else path)
+        return sorted(str(path) for path in [*there, *planned])
 
     def workload_pattern(self, hardware: str) -> str:
         """A regular expression for the wildcard `workload` of a hardware's training rule.
 
-        It looks ahead over the rest of `workload/framework/variant-trial.json` and matches the
-        missing runs alone: no record that is there can be an output of a rule, so Snakemake has
-        no reason to make it again and nothing to delete.
+        It looks ahead over the rest of `workload/framework/variant-trial` and matches the
+        missing runs alone, so Snakemake has no reason to make again what is there.
         """
         branches: dict[tuple[str, str, str], list[str]] = defaultdict(list)
         for run in self.missing:
@@ -61,16 +69,24 @@ class Plan:
         alternatives = "|".join(
             f"{re.escape('/'.join(key))}-(?:{'|'.join(trials)})" for key, trials in branches.items()
         )
-        return rf"(?=(?:{alternatives})\.json$)[a-z0-9_]+"
+        return rf"(?=(?:{alternatives})$)[a-z0-9_]+"
+
+
+def _marker(path: Path, records: Path, markers: Path) -> Path:
+    return (markers / path.relative_to(records)).with_suffix("")
 
 
 def plan(
-    configuration: Configuration, machine_id: str, records: Path, origins: dict[str, Origin]
+    configuration: Configuration,
+    machine: dict[str, Any],
+    records: Path,
+    origins: dict[str, Origin],
 ) -> Plan:
     """Compare what is wanted with the records that are there.
 
     Args:
-        machine_id: this machine; records of hardware `local` count only where they are its own.
+        machine: this machine; records of hardware `local` count only where they are its own, with
+            as many usable cores.
         records: results/runs.
         origins: where each data set comes from; only runs on the same kind of data count.
     """
@@ -81,7 +97,8 @@ def plan(
     missing = []
     for hardware in configuration["hardware"]:
         for workload in configuration["workloads"]:
-            kind = origins[configuration.workloads[workload]["dataset"]].kind
+            recipe = configuration.workloads[workload]
+            kind = origins[recipe["dataset"]].kind
             for framework in configuration.frameworks_of(workload):
                 folder = records / hardware / workload / framework
                 contents = [(path, record.read(path)) for path in by_folder[folder]]
@@ -92,7 +109,7 @@ def plan(
                         if content["run"]["variant"] == variant
                     }
                     done = sum(
-                        _counts(content, configuration["scale"], kind, machine_id)
+                        _counts(content, configuration["scale"], kind, machine, recipe)
                         for content in taken.values()
                     )
                     for trial in _free_trials(taken, configuration["runs"] - done):
@@ -100,10 +117,16 @@ def plan(
     return Plan(existing, missing)
 
 
-def _counts(content: dict[str, Any], scale: str, kind: str, machine_id: str) -> bool:
+def _counts(
+    content: dict[str, Any], scale: str, kind: str, machine: dict[str, Any], recipe: dict[str, Any]
+) -> bool:
     """Whether a record is one of the runs that are wanted now."""
-    run, data = content["run"], content["data"]
-    if run["hardware"] == LOCAL and content["machine"]["id"] != machine_id:
+    run, data, there = content["run"], content["data"], content["machine"]
+    if run["hardware"] == LOCAL and any(
+        there[key] != machine[key] for key in ("id", "usable_cores")
+    ):
+        return False
+    if record.recipe_id(content["settings"]) != record.recipe_id(recipe):
         return False
     kind_there = "complete" if data["complete"] else "subset"
     if data["source"] == "synthetic":

@@ -32,7 +32,8 @@ def make_tables(known, baselines):
     def make(*records: dict, local: prices.Price | None = None, book: str = "latest"):
         runs = published.runs(PUBLISHED, {}) + [rows.run_row(r, "label") for r in records]
         table = tables.runs_table(runs)
-        costs = tables.costs_table(table, known, book, local)
+        here = records[0]["machine"]["id"] if records else ""
+        costs = tables.costs_table(table, known, book, local, here)
         return table, costs, tables.relative_table(table, costs, baselines)
 
     return make

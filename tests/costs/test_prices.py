@@ -21,6 +21,11 @@ def test_a_bad_price_is_named_with_line_and_column(price_file, row, message):
     assert "\n" not in str(raised.value)
 
 
+def test_a_short_row_is_named(price_file):
+    with pytest.raises(InputError, match="line 2: not as many values as columns"):
+        prices.load(price_file("gce-k80,0.5"))
+
+
 def test_a_missing_column_is_named(tmp_path):
     (tmp_path / "p.csv").write_text("hardware_id,price\na,1\n")
     with pytest.raises(InputError, match="the column 'price_per_hour_usd' is missing"):

@@ -86,9 +86,23 @@ def test_machines_under_the_name_local_are_kept_apart(make_tables, record):
     assert sorted(own(relative).time_s) == [100, 200]
 
 
+def test_the_price_of_this_machine_is_no_other_machines_price(make_tables, record):
+    here, there = full_run(record, 100), full_run(record, 200)
+    there["machine"]["id"] = "ba9876543210"
+    price = Price("local", 0.36, "on_demand", None, "config")
+    _, _, relative = make_tables(here, there, local=price)
+    costs = own(relative).set_index("time_s").cost_usd
+    assert costs[100] == pytest.approx(0.01)
+    assert costs.isna()[200]
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        {"settings": {"epochs": 2}},
+        {"settings": {"batch_size": 64}},
+        {"machine": {"usable_cores": 1}},
+        {"software": {"device": "gpu"}, "machine": {"gpus": [{"name": "T4", "uuid": "u"}]}},
         {"software": {"framework_version": "torch 9"}},
         {"data": {"source": "synthetic"}},
         {"data": {"complete": False}},

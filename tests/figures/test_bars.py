@@ -23,9 +23,11 @@ def relative(record):
         runs = tables.runs_table(
             [*published.runs(ROOT / "data/published", labels), rows.run_row(record, "")]
         )
-        local = price and prices.Price("local", price, "on_demand", None, "config")
+        local = None
+        if price is not None:
+            local = prices.Price("local", price, "on_demand", None, "config")
         book = prices.load(ROOT / "data/published/prices.csv")
-        costs = tables.costs_table(runs, book, "latest", local)
+        costs = tables.costs_table(runs, book, "latest", local, record["machine"]["id"])
         bases = pd.read_csv(ROOT / "data/published/baselines.csv")
         return tables.relative_table(runs, costs, bases)
 
@@ -89,6 +91,33 @@ def test_generated_data_is_written_across_the_picture(relative):
     assert "SYNTHETIC DATA" in [text.get_text() for text in figure.texts]
     assert "synthetic data" in figure.axes[0].get_yticklabels()[0].get_text()
     plt.close(figure)
+
+
+def test_a_free_machine_is_drawn(relative):
+    figure = bars.draw(rows_of(relative(price=0.0)), bars.QUANTITIES[1], "MNIST", BASE)
+    assert "free" in [text.get_text() for text in figure.axes[0].texts]
+    plt.close(figure)
+
+
+def test_the_headline_says_what_it_rests_on(relative):
+    shown = rows_of(relative())
+    assert (
+        bars._headline(shown, bars.QUANTITIES[0], "MNIST", BASE)
+        .split("(")[1]
+        .startswith("predicted")
+    )
+    poor = shown[shown.source_id.eq("own")].assign(
+        predicted=False, quality_reached=False, time_relative=0.01
+    )
+    text = bars._headline(pd.concat([poor, shown]), bars.QUANTITIES[0], "MNIST", BASE)
+    assert "0.01" not in text
+
+
+def test_a_subset_does_not_take_the_place_of_the_whole(relative):
+    table = relative()
+    subset = table[table.source_id.eq("own")].assign(predicted=False, data_complete=False)
+    shown = rows_of(pd.concat([table, subset]))
+    assert sorted(shown[shown.source_id.eq("own")].data_complete) == [False, True]
 
 
 def test_an_unknown_price_is_said(relative):

@@ -45,6 +45,16 @@ def test_a_record_that_appears_during_the_run_stays(path, record):
     assert path.read_text() == "somebody else's"
 
 
+def test_a_file_system_without_hard_links_keeps_records_too(path, record, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    records.Place(path).write(record)
+    assert records.read(path) == record
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_two_processes_cannot_make_the_same_record(path):
     place = records.Place(path)
     with pytest.raises(InputError, match="is being made by another process"):

@@ -20,6 +20,7 @@ def row() -> dict:
         "time_relative": 0.511, "predicted": False, "data_source": "mirror",
         "data_complete": True, "synthetic": False, "quality_reached": True, "noisy_runs": 0,
         "price_kind": "on_demand", "price_per_hour_usd": 0.1, "cost_usd": 0.00092,
+        "epochs": 20, "baseline_epochs": 20,
         "cost_relative": 0.103, "mixed_price_kinds": False, "metric_value": 0.983,
     }  # fmt: skip
 
@@ -42,6 +43,7 @@ def test_everything_that_a_reader_must_know_is_said(row):
     assert "subset of the data" in say(row, data_complete=False)
     assert "below the quality target" in say(row, quality_reached=False)
     assert "disturbed by other load" in say(row, noisy_runs=1)
+    assert "2 epochs, not 20" in say(row, epochs=2)
     assert "a spot price against an on-demand one" in say(
         row, mixed_price_kinds=True, price_kind="spot"
     )
@@ -50,6 +52,18 @@ def test_everything_that_a_reader_must_know_is_said(row):
 def test_an_unknown_cost_is_no_number(row):
     text = say(row, cost_usd=float("nan"))
     assert text.endswith("at an unknown cost (no price.per_hour_usd is configured).")
+
+
+def test_a_failed_run_is_a_sentence():
+    runs = pd.DataFrame(
+        [
+            {"source_id": "own", "status": "failed", "workload": "mnist_mlp", "trial": 1}
+            | {"framework": "pytorch", "hardware_label": "A", "reason": "train: out of memory"}
+        ]
+    )
+    assert answer.failures(runs) == [
+        "mnist_mlp with PyTorch failed on A (trial 1, train: out of memory)."
+    ]
 
 
 def test_another_machine_is_not_this_machine(row):

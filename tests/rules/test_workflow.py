@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+import yaml
 
 TABLES = ("runs", "epochs", "costs", "relative")
 
@@ -94,6 +95,23 @@ def test_nothing_that_snakemake_does_to_outputs_touches_a_record(done):
     assert done.records() == before
 
 
+def test_a_training_that_crashes_after_its_record_loses_nothing(done):
+    before = done.records()
+    python = done.folder / "crashing-python"
+    real = yaml.safe_load((done.folder / "config/config.yaml").read_text())["python"]["torch"]
+    python.write_text(f'#!/bin/sh\n{real} "$@"\nexit 134\n')
+    python.chmod(0o755)
+    failed = done.snakemake(
+        "measure", "--config", "runs=2", "frameworks=pytorch", f"python={{torch: {python}}}",
+        check=False,
+    )  # fmt: skip
+    assert failed.returncode == 1
+    path = "local/mnist_mlp/pytorch/default-2.json"
+    assert set(done.records()) - set(before) == {path}
+    assert "train" not in jobs(done, "--config", "runs=2", "frameworks=pytorch")
+    (done.folder / "results/runs" / path).unlink()
+
+
 def test_one_more_run_is_one_more_trial(done):
     before = done.records()
     planned = jobs(done, "--config", "runs=2")
@@ -132,9 +150,7 @@ def test_training_rules_are_made_per_hardware(clone):
 
 
 def test_a_machine_is_not_measured_as_another(done):
-    failed = done.snakemake("--config", "hardware=gce-p100", "frameworks=pytorch",
-                            "python={torch: " + str(done.folder / ".venvs/torch-cpu/bin/python")
-                            + "}", check=False)  # fmt: skip
+    failed = done.snakemake("--config", "hardware=gce-p100", "frameworks=pytorch", check=False)
     assert failed.returncode == 1
     assert "epochcost: this machine is not gce-p100" in failed.stdout + failed.stderr
     assert not list((done.folder / "results/runs").glob("gce-p100/**/*.json"))

@@ -27,10 +27,16 @@ def test_start_up_is_paid_once():
 
 
 def test_the_range_is_that_of_the_stretches_and_holds_the_value():
-    result = predict(quick([(1, 0.01), (9, 0.09), (10, 0.1), (10, 0.2)], passes=(0.2, 0.4)))
+    blocks = [(1, 0.01), (9, 0.09), (10, 0.1), (10, 0.2), (1, 0.01)]
+    result = predict(quick(blocks, passes=(0.2, 0.4)))
     assert result.seconds == pytest.approx(3 * (100 * 0.015 + 0.3))
     assert result.low == pytest.approx(3 * (100 * 0.01 + 0.2))
     assert result.high == pytest.approx(3 * (100 * 0.02 + 0.4))
+
+
+def test_what_falls_on_the_last_step_is_paid_once():
+    blocks = [(1, 0.01), (9, 0.09), (10, 0.1), (10, 0.1), (1, 1.01)]
+    assert predict(quick(blocks)).seconds == pytest.approx(3 * (100 * 0.01 + 0.2) + 1)
 
 
 def test_a_part_of_the_validation_data_stands_for_all_of_it():

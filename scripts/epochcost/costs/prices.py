@@ -40,8 +40,11 @@ def load(*paths: Path) -> list[Price]:
                 if column not in (reader.fieldnames or ()):
                     raise InputError(f"{path}: the column '{column}' is missing")
             for row in reader:
+                where = f"{path}, line {reader.line_num}"
+                if None in row or None in row.values():
+                    raise InputError(f"{where}: not as many values as columns")
                 if row["price_per_hour_usd"]:
-                    prices.append(_price(row, f"{path}, line {reader.line_num}"))
+                    prices.append(_price(row, where))
     return prices
 
 

@@ -47,7 +47,10 @@ def epochs(folder: Path) -> list[EpochRow]:
             loss=_float(row["loss"]),
             metric=row["metric_name"],
             metric_value=_float(row["metric_value"]),
+            scale="full",
+            status="ok",
             synthetic=False,
+            data_complete=True,
         )
         for row in _read(folder)
         if row["row_kind"] == "epoch"
@@ -80,6 +83,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         gpus_used=_int(row["gpus_used"]),
         vcpus=_int(row["vcpus"]),
         epochs=1 if single_epoch else _int(row["epochs_in_run"]),
+        recipe="",
         time_s=_float(row["time_s"]) if row["metric_name"][:5] != "time_" else None,
         time_low=None,
         time_high=None,

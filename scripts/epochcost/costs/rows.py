@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from epochcost.hardware import LOCAL
+from epochcost.records.record import recipe_id
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
@@ -42,6 +43,7 @@ class RunRow:
     gpus_used: int | None
     vcpus: int | None
     epochs: int | None
+    recipe: str
     time_s: float | None
     time_low: float | None
     time_high: float | None
@@ -56,7 +58,11 @@ class RunRow:
 
 @dataclass(frozen=True)
 class EpochRow:
-    """One epoch; the columns of epochs.csv. Published epochs have no parts, only `time_s`."""
+    """One epoch; the columns of epochs.csv.
+
+    Published epochs have no parts, only `time_s`. The epoch of a quick run is a part of one:
+    `samples` says how much.
+    """
 
     run_id: str
     source_id: str
@@ -72,7 +78,10 @@ class EpochRow:
     loss: float | None
     metric: str
     metric_value: float | None
+    scale: str
+    status: str
     synthetic: bool
+    data_complete: bool
 
 
 def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
@@ -97,7 +106,9 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         variant=run["variant"],
         trial=run["trial"],
         hardware_id=run["hardware"],
-        hardware_label=_machine_label(machine) if local else hardware_label,
+        hardware_label=_machine_label(machine, record["software"]["device"])
+        if local
+        else hardware_label,
         machine_id=machine["id"] if local else "",
         date=run["started_at"][:10],
         scale=run["scale"],
@@ -112,6 +123,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         gpus_used=min(1, len(machine["gpus"])) if record["software"].get("device") == "gpu" else 0,
         vcpus=machine["usable_cores"],
         epochs=record["settings"]["epochs"],
+        recipe=recipe_id(record["settings"]),
         time_s=time_s,
         time_low=time_low,
         time_high=time_high,
@@ -144,18 +156,19 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
             loss=epoch["loss"],
             metric=record["quality"]["metric"],
             metric_value=epoch["metric"],
+            scale=run["scale"],
+            status=record["status"],
             synthetic=record["data"]["source"] == "synthetic",
+            data_complete=record["data"]["complete"],
         )
         for epoch in record["epochs"]
     ]
 
 
-def _machine_label(machine: dict[str, Any]) -> str:
-    """A machine in a few words: its GPU, or its processor and cores."""
-    if machine["gpus"]:
-        count = len(machine["gpus"])
-        name = machine["gpus"][0]["name"]
-        return f"{count} x {name}" if count > 1 else name
+def _machine_label(machine: dict[str, Any], device: str) -> str:
+    """What of a machine trained, in a few words: its GPU, or its processor and cores."""
+    if device == "gpu" and machine["gpus"]:
+        return machine["gpus"][0]["name"]
     return f"{machine['cpu_model']}, {machine['usable_cores']} cores"
 
 

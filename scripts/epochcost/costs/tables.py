@@ -27,6 +27,9 @@ GROUP = [
     "predicted",
     "data_source",
     "data_complete",
+    "recipe",
+    "vcpus",
+    "gpus_used",
 ]
 COST_COLUMNS = [
     "run_id",
@@ -45,6 +48,7 @@ COST_COLUMNS = [
     "cost_high",
     "predicted",
     "synthetic",
+    "data_complete",
 ]
 # The contract's columns in its order, then what a careful reader needs beside them.
 RELATIVE_COLUMNS = [
@@ -75,6 +79,7 @@ RELATIVE_COLUMNS = [
     "machine_id",
     "framework_version",
     "epochs",
+    "baseline_epochs",
     "metric",
     "metric_value",
     "quality_reached",
@@ -83,6 +88,7 @@ RELATIVE_COLUMNS = [
     "synthetic",
     "noisy_runs",
     "price_per_hour_usd",
+    "price_date",
     "mixed_price_kinds",
 ]
 
@@ -98,7 +104,11 @@ def epochs_table(rows: Iterable[EpochRow]) -> pd.DataFrame:
 
 
 def costs_table(
-    runs: pd.DataFrame, known: list[Price], book: str, local: Price | None
+    runs: pd.DataFrame,
+    known: list[Price],
+    book: str,
+    local: Price | None = None,
+    machine_id: str = "",
 ) -> pd.DataFrame:
     """costs.csv: run x price x cost kind.
 
@@ -108,15 +118,16 @@ def costs_table(
     Args:
         known: all prices.
         book: the price book for own runs, `YYYY-MM` or `latest`.
-        local: the price of hardware `local`, from the configuration; None when it is not known.
+        local: the price of the machine at hand, from the configuration; None when not known.
+        machine_id: the machine at hand; no other machine has its price.
     """
     priced = runs[runs.status.eq("ok") & runs.time_s.notna()]
     parts = []
     for name, group in priced.groupby(_books(priced, known, book), sort=True):
-        offers = _offers(known, name)
-        if local is not None:
-            offers = pd.concat([offers, _frame([local], CONFIGURED_BOOK)], ignore_index=True)
-        parts.append(group.merge(offers, on="hardware_id"))
+        parts.append(group.merge(_offers(known, name), on="hardware_id"))
+    if local is not None:
+        here = priced[priced.machine_id.eq(machine_id)]
+        parts.append(here.merge(_frame([local], CONFIGURED_BOOK), on="hardware_id"))
     costs = pd.concat(parts, ignore_index=True) if parts else priced.reindex(columns=COST_COLUMNS)
     hourly = costs.price_per_hour_usd
     costs = costs.assign(
@@ -142,7 +153,8 @@ def relative_table(
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     times = _summaries(usable)
-    offers = costs[["run_id", "price_book", "price_kind", "price_per_hour_usd", "cost_kind"]]
+    priced = ["price_book", "price_kind", "price_per_hour_usd", "price_date", "cost_kind"]
+    offers = costs[["run_id", *priced]]
     offers = (
         usable[["run_id", *GROUP]]
         .merge(offers, on="run_id")
@@ -196,9 +208,10 @@ def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame) -> pd.DataFrame:
     rows = table[table.workload.eq(baseline.workload)]
     if baseline.scope == "study":
         rows = rows[rows.source_id.eq(baseline.baseline)]
-    base_time = runs.loc[runs.run_id.eq(baseline.run_id), "time_s"].item()
+    base = runs[runs.run_id.eq(baseline.run_id)].iloc[0]
+    base_time = base.time_s
     base_cost = base_time * baseline.price_per_hour_usd / 3600
-    added = {"baseline": baseline.baseline}
+    added = {"baseline": baseline.baseline, "baseline_epochs": base.epochs}
     added["mixed_price_kinds"] = rows.price_kind.notna() & rows.price_kind.ne(baseline.price_kind)
     for bound in ("s", "low", "high"):
         suffix = "" if bound == "s" else f"_{bound}"

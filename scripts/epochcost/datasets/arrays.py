@@ -68,7 +68,7 @@ def load(folder: Path) -> Arrays:
     """Read the arrays below `folder`.
 
     Raises:
-        InputError: the folder holds no prepared data, or an array is not what the manifest says.
+        InputError: the folder holds no prepared data, or an array is damaged.
     """
     path = folder / MANIFEST
     if not path.is_file():
@@ -76,11 +76,9 @@ def load(folder: Path) -> Arrays:
     manifest = files.read_json(path)
     values = {}
     for name, described in manifest["arrays"].items():
-        value = np.load(folder / f"{name}.npy", allow_pickle=False)
-        if list(value.shape) != described["shape"] or str(value.dtype) != described["dtype"]:
-            raise InputError(
-                f"{folder / name}.npy is {value.dtype}{list(value.shape)}, its manifest says "
-                f"{described['dtype']}{described['shape']}; delete the folder and run again"
-            )
+        array = folder / f"{name}.npy"
+        if not array.is_file() or files.sha256(array) != described["sha256"]:
+            raise InputError(f"{array} is missing or damaged; delete {folder} and run again")
+        value = np.load(array, allow_pickle=False)
         values[name] = value
     return Arrays(values, manifest)

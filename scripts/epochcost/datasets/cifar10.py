@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from epochcost.datasets.mnist import mislabel
 from epochcost.errors import InputError
 
 _FOLDER = "cifar-10-batches-bin"
@@ -44,7 +45,7 @@ def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
         labels = rng.integers(0, 10, count, dtype=np.uint8)
         pictures = rng.integers(0, 100, (count, 32, 32, 3), dtype=np.uint8)
         pictures += patterns[labels]
-        values |= {f"x_{split}": pictures, f"y_{split}": labels}
+        values |= {f"x_{split}": pictures, f"y_{split}": mislabel(rng, labels, 10)}
     return values
 
 

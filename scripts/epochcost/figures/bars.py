@@ -33,7 +33,7 @@ class Quantity:
 
     ratio, absolute: the columns of relative.csv.
     say: turns an absolute value into words.
-    claim: the headline, with a place for the ratio.
+    verb, versus: the headline around the ratio.
     less, more: what left and right of 1x mean.
     """
 
@@ -41,7 +41,8 @@ class Quantity:
     ratio: str
     absolute: str
     say: Callable[[float], str]
-    claim: str
+    verb: str
+    versus: str
     less: str
     more: str
 
@@ -64,11 +65,11 @@ class Base:
 QUANTITIES = (
     Quantity(
         "time", "time_relative", "time_s", style.seconds,
-        "trains in {} the time of the {}", "faster", "slower",
+        "trains in", "the time of the {}", "faster", "slower",
     ),
     Quantity(
         "cost", "cost_relative", "cost_usd", style.dollars,
-        "costs {} what the {} cost", "cheaper", "dearer",
+        "costs", "what the {} cost", "cheaper", "dearer",
     ),
 )  # fmt: skip
 
@@ -94,6 +95,12 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
             axes.annotate(
                 "no price known", (1, place), xytext=(9, 0), textcoords="offset points",
                 va="center", color=style.FAINT, style="italic", fontsize=10,
+            )  # fmt: skip
+            continue
+        if getattr(row, quantity.ratio) == 0:
+            axes.annotate(
+                "free", (1, place), xytext=(-9, 0), textcoords="offset points",
+                va="center", ha="right", fontsize=10, fontweight="bold",
             )  # fmt: skip
             continue
         _bar(axes, place, row, quantity)
@@ -179,7 +186,8 @@ def _label(axes, place: int, row, quantity: Quantity) -> None:
 
 def _limits(rows: pd.DataFrame, ratio: str) -> tuple[float, float]:
     """Limits that hold every bar and interval, and room for values where bars end."""
-    values = pd.concat([rows[ratio], rows[f"{ratio}_low"], rows[f"{ratio}_high"]]).dropna()
+    values = pd.concat([rows[ratio], rows[f"{ratio}_low"], rows[f"{ratio}_high"]])
+    values = values[values > 0]
     lowest, highest = min(values.min(), 1.0), max(values.max(), 1.0)
     left = _LABEL_SHARE if lowest < 1 else 0.04
     span = max(math.log(highest / lowest), math.log(3)) / (1 - left - _LABEL_SHARE)
@@ -219,10 +227,13 @@ def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) ->
     own = rows[rows.source_id.eq(OWN) & rows[quantity.ratio].notna()]
     if own.empty:
         return f"{title}: {quantity.name} of the published runs over the {base.short}"
-    best = own.loc[own[quantity.ratio].idxmin()]
+    good = own[own.quality_reached.isna() | own.quality_reached.eq(True)]
+    candidates = good if len(good) else own
+    best = candidates.loc[candidates[quantity.ratio].idxmin()]
     who = f"{best.hardware_label} with {style.framework_name(best.framework)}"
-    claim = quantity.claim.format(style.ratio(best[quantity.ratio]), base.short)
-    return f"{title}: {who} {claim}"
+    ratio = f"{style.ratio(best[quantity.ratio])} {quantity.versus.format(base.short)}"
+    notes = f" ({', '.join(remarks(best))})" if remarks(best) else ""
+    return f"{title}: {who} {quantity.verb} {ratio}{notes}"
 
 
 def _legend(figure: plt.Figure, rows: pd.DataFrame) -> None:

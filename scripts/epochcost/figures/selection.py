@@ -5,7 +5,17 @@ import pandas as pd
 from epochcost.costs.rows import OWN
 
 _FRAMEWORKS = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch", "fastai", "keras-cntk"]
-_SAME_CASE = ["source_id", "workload", "framework", "variant", "hardware_id", "machine_id"]
+_SAME_CASE = [
+    "source_id",
+    "workload",
+    "framework",
+    "framework_version",
+    "variant",
+    "hardware_id",
+    "machine_id",
+    "hardware_label",
+    "epochs",
+]
 _SAME_RUNS = [
     "source_id",
     "hardware_id",
@@ -13,8 +23,11 @@ _SAME_RUNS = [
     "framework",
     "framework_version",
     "variant",
+    "hardware_label",
+    "epochs",
     "predicted",
     "data_source",
+    "data_complete",
 ]
 
 
@@ -44,10 +57,11 @@ def current(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows without the predictions whose full run is there, and without generated data
     where the same was measured on real data."""
     kept = rows
-    for worse in ("synthetic", "predicted"):
-        better = kept.loc[~kept[worse].astype(bool), _SAME_CASE].drop_duplicates()
-        has_better = kept[_SAME_CASE].merge(better, how="left", indicator=True)["_merge"].eq("both")
-        kept = kept[~(kept[worse].astype(bool) & has_better.to_numpy())]
+    for worse, same in (("synthetic", _SAME_CASE), ("predicted", [*_SAME_CASE, "data_complete"])):
+        is_worse = kept[worse].astype(bool)
+        better = kept.loc[~is_worse, same].drop_duplicates()
+        has_better = kept[same].merge(better, how="left", indicator=True)["_merge"].eq("both")
+        kept = kept[~(is_worse & has_better.to_numpy())]
     return kept
 
 
@@ -64,6 +78,8 @@ def remarks(row) -> list[str]:
         notes.append("subset of the data")
     if row.predicted:
         notes.append("predicted")
+    if row.source_id == OWN and row.epochs != row.baseline_epochs:
+        notes.append(f"{row.epochs:g} epochs, not {row.baseline_epochs:g}")
     if row.noisy_runs:
         notes.append("disturbed by other load")
     if pd.notna(row.quality_reached) and not row.quality_reached:

@@ -65,7 +65,7 @@ def ratio(value: float) -> str:
     """A ratio with three digits that count: 0.0862x, 0.86x, 3.51x, 12.4x."""
     if value >= 10:
         return f"{value:.1f}x"
-    if value >= 0.1:
+    if value >= 0.1 or value == 0:
         return f"{value:.2f}x"
     return f"{value:.2g}x"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import psutil
 
-_OTHERS_LIMIT = 0.10
+_OTHERS_LIMIT_CORES = 0.25
 _STEAL_LIMIT = 0.02
 
 
@@ -38,7 +38,7 @@ class Activity:
 def noise(summary: dict[str, Any]) -> dict[str, Any]:
     """The `noise` part of a record: shares, and a flag for each that may have disturbed the run."""
     flags = []
-    if (summary["others"] or 0) > _OTHERS_LIMIT:
+    if (summary["others"] or 0) * (psutil.cpu_count() or 1) > _OTHERS_LIMIT_CORES:
         flags.append("load from others")
     if (summary["steal"] or 0) > _STEAL_LIMIT:
         flags.append("processor time stolen by the host")

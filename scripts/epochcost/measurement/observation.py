@@ -44,7 +44,8 @@ def record(
     """
     shares = busy.summary()
     identity = "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run)
-    full = run["scale"] == "full"
+    # Generated data say nothing about quality, and neither does a part of a training.
+    judged = run["scale"] == "full" and failure is None and manifest["source"] != "synthetic"
     value = clock.epochs[-1].metric if clock.epochs else None
     target = recipe["quality"]["target"]
     batch = recipe["batch_size"]
@@ -100,7 +101,7 @@ def record(
             "metric": recipe["quality"]["metric"],
             "value": _finite(value),
             "target": target,
-            "reached": value >= target if full and failure is None else None,
+            "reached": value >= target if judged else None,
         },
         "steady_state": _steady_state(clock, blocks, trained, batch),
         "utilisation": {
@@ -143,7 +144,7 @@ def _steady_state(
     """
     parts = [epoch_samples / epoch.train_s for epoch in clock.epochs[1:] if epoch.train_s]
     if not parts:
-        parts = [steps * batch / seconds for steps, seconds in blocks[2:] if seconds]
+        parts = [steps * batch / seconds for steps, seconds in blocks[2:-1] if seconds]
     if not parts:
         return None
     return {

@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass
 
-# A quick run: a stretch to warm up, then ten stretches of thirty steps, then validation passes.
+# A quick run: a stretch to warm up, ten stretches of thirty steps, one more step (what a framework
+# does between training and validation falls on it), then validation passes.
 QUICK_WARM_UP_STEPS = 30
 QUICK_BLOCK_STEPS = 30
 QUICK_BLOCKS = 10
@@ -38,7 +39,7 @@ def plan(
     if scale == "full":
         return Schedule(epochs, steps, (1,), 0, evaluation_steps)
     borders = [QUICK_WARM_UP_STEPS + QUICK_BLOCK_STEPS * done for done in range(QUICK_BLOCKS + 1)]
-    last = min(borders[-1], steps)
+    last = min(borders[-1] + 1, steps)
     return Schedule(
         epochs=1,
         steps=last,

@@ -1,6 +1,7 @@
 """A record: the JSON that a run leaves. Raw observation, never edited, never overwritten."""
 
 import fcntl
+import hashlib
 import json
 import os
 import re
@@ -13,6 +14,9 @@ from epochcost.errors import InputError
 
 SCHEMA_VERSION = 1
 _RESERVED_BYTES = 64 * 1024
+_PARTS = ("status", "machine", "software", "settings", "data", "epochs", "quality", "noise")
+# What makes two trainings of a workload the same; titles and targets do not.
+_RECIPE = ("dataset", "epochs", "batch_size", "optimizer", "model")
 _NAME = re.compile(r"^(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]*)$")
 
 
@@ -58,7 +62,15 @@ class Place:
         self._file.truncate(len(content))
         self._sync()
         self._part.chmod(0o444)
-        os.link(self._part, self.path)  # unlike a rename, this never replaces a file
+        try:
+            os.link(self._part, self.path)  # unlike a rename, this never replaces a file
+        except FileExistsError:
+            raise
+        except OSError:
+            # A file system without hard links: the lock keeps other trainings out meanwhile.
+            if self.path.exists():
+                raise FileExistsError(f"{self.path} appeared during this run") from None
+            self._part.rename(self.path)
         self.leave()
 
     def leave(self) -> None:
@@ -69,6 +81,12 @@ class Place:
     def _sync(self) -> None:
         self._file.flush()
         os.fsync(self._file.fileno())
+
+
+def recipe_id(settings: dict[str, Any]) -> str:
+    """A short name for what is trained: equal for equal recipes."""
+    content = json.dumps({key: settings[key] for key in _RECIPE}, sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 
 def find(root: Path) -> list[Path]:
@@ -84,6 +102,8 @@ def read(path: Path) -> dict[str, Any]:
     """
     try:
         record = files.read_json(path)
+        for part in _PARTS:
+            record[part]
         run = record["run"]
         place = path_of(
             Path(),
@@ -91,7 +111,7 @@ def read(path: Path) -> dict[str, Any]:
             run["trial"],
         )
         version = record["schema_version"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (InputError, KeyError, TypeError) as error:
         raise InputError(f"{path} is not a record ({_wrong(error)})") from None
     if version != SCHEMA_VERSION:
         raise InputError(f"{path} has schema version {version}; this epochcost reads 1")

@@ -31,6 +31,20 @@ def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> li
     ]
 
 
+def failures(runs: pd.DataFrame) -> list[str]:
+    """A sentence for each own run that failed.
+
+    Args:
+        runs: runs.csv.
+    """
+    failed = runs[runs.source_id.eq(OWN) & runs.status.eq("failed")]
+    return [
+        f"{row.workload} with {style.framework_name(row.framework)} failed on "
+        f"{row.hardware_label} (trial {row.trial}, {row.reason})."
+        for row in failed.itertuples()
+    ]
+
+
 def _sentence(row, year: str, is_here: bool) -> str:
     who = row.hardware_label
     if is_here:

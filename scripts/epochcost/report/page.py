@@ -84,7 +84,7 @@ def _cells(row) -> dict[str, Any]:
         "time_range": _range(row.time_relative_low, row.time_relative_high),
         "price": "" if pd.isna(row.price_per_hour_usd) else style.price(row.price_per_hour_usd),
         "price_kind": "" if pd.isna(row.price_kind) else row.price_kind.replace("_", "-"),
-        "price_book": "" if pd.isna(row.price_book) else row.price_book,
+        "price_date": row.price_book if pd.isna(row.price_date) else row.price_date,
         "cost": "unknown" if pd.isna(row.cost_usd) else style.dollars(row.cost_usd),
         "cost_relative": "" if pd.isna(row.cost_relative) else style.ratio(row.cost_relative),
         "mixed": bool(row.mixed_price_kinds),

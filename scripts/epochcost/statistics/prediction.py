@@ -23,12 +23,12 @@ def predict(record: dict[str, Any]) -> Prediction:
     """Predict the full run from the record of a quick one.
 
     The sum is start-up + epochs x (steps x seconds per step + validation). Start-up is what the
-    warm-up stretch and the first validation pass took beyond the later ones.
+    warm-up stretch, the last step and the first validation pass took beyond the later ones.
     """
     settings, data = record["settings"], record["data"]
     epochs = settings["epochs"]
     steps = math.ceil(data["train_samples"] / settings["batch_size"])
-    warm_up, blocks = _split_blocks(record["blocks"])
+    blocks, others = _split_blocks(record["blocks"])
     per_step = [block["seconds"] / block["steps"] for block in blocks]
     evaluations = [
         (e["seconds"], data["validation_samples"] / e["samples"]) for e in record["evaluations"]
@@ -37,11 +37,11 @@ def predict(record: dict[str, Any]) -> Prediction:
     first = record["epochs"][0]
     first_pass = first["eval_s"] * data["validation_samples"] / first["eval_samples"]
     later_pass = fmean(passes) if passes else first_pass
-    warm_seconds = sum(block["seconds"] for block in warm_up)
-    warm_steps = sum(block["steps"] for block in warm_up)
+    other_seconds = sum(block["seconds"] for block in others)
+    other_steps = sum(block["steps"] for block in others)
 
     def total(step: float, evaluation: float) -> float:
-        start_up = max(0.0, warm_seconds - warm_steps * step)
+        start_up = max(0.0, other_seconds - other_steps * step)
         start_up += max(0.0, first_pass - evaluation)
         return start_up + epochs * (steps * step + evaluation)
 
@@ -53,7 +53,7 @@ def predict(record: dict[str, Any]) -> Prediction:
 
 
 def _split_blocks(blocks: list[dict[str, Any]]) -> tuple[list, list]:
-    """The warm-up (first step and the rest of the first stretch), and the timed stretches."""
-    if len(blocks) > 2:
-        return blocks[:2], blocks[2:]
-    return blocks[:1], blocks[1:] or blocks
+    """The timed stretches, and the others: the warm-up in front, the single step at the end."""
+    if len(blocks) > 3:
+        return blocks[2:-1], [*blocks[:2], blocks[-1]]
+    return blocks[1:] or blocks, blocks[:1]
