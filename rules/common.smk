@@ -33,6 +33,7 @@ try:
         for name in KNOWN.datasets_needed()
     }
     PLAN = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS)
+    PLAN.drop_stale_markers(RECORDS, MARKERS)
     prices.load(*PRICES)
 except (InputError, OSError) as error:
     sys.exit(f"epochcost: {one_line(error)}")

@@ -102,8 +102,20 @@ def test_the_analysis_waits_for_the_same_files_before_and_after(known, tmp_path,
     marker.parent.mkdir(parents=True)
     marker.touch()
     assert plan(known(), tmp_path).inputs(records, markers) == before == [str(marker)]
+    plan(known(), tmp_path).drop_stale_markers(records, markers)
+    assert marker.exists()
     elsewhere = keep(2, machine=ELSEWHERE)
     assert str(elsewhere) in plan(known(), tmp_path).inputs(records, markers)
+
+
+def test_a_run_whose_record_is_gone_is_made_again(known, tmp_path):
+    marker = tmp_path / "made/local/mnist_mlp/pytorch/default-1"
+    marker.parent.mkdir(parents=True)
+    marker.touch()
+    result = plan(known(), tmp_path / "runs")
+    result.drop_stale_markers(tmp_path / "runs", tmp_path / "made")
+    assert trials(result) == [1]
+    assert not marker.exists()
 
 
 def test_a_failed_run_counts(known, tmp_path, keep):

@@ -43,16 +43,24 @@ class Plan:
         A run made here is stood for by its marker (the output of its rule), a record that came
         from elsewhere by itself. The list is the same before and after the runs are made.
         """
-        made = (
-            record.path_of(records, r.hardware, r.workload, r.framework, r.variant, r.trial)
-            for r in self.missing
-        )
-        planned = [_marker(path, records, markers) for path in made]
+        planned = self._markers_of_missing(records, markers)
         there = []
         for path in self.existing:
             marker = _marker(path, records, markers)
             there.append(marker if marker.exists() else path)
         return sorted(str(path) for path in [*there, *planned])
+
+    def drop_stale_markers(self, records: Path, markers: Path) -> None:
+        """Remove the markers of runs whose records are gone, so that they are made again."""
+        for marker in self._markers_of_missing(records, markers):
+            marker.unlink(missing_ok=True)
+
+    def _markers_of_missing(self, records: Path, markers: Path) -> list[Path]:
+        paths = (
+            record.path_of(records, r.hardware, r.workload, r.framework, r.variant, r.trial)
+            for r in self.missing
+        )
+        return [_marker(path, records, markers) for path in paths]
 
     def workload_pattern(self, hardware: str) -> str:
         """A regular expression for the wildcard `workload` of a hardware's training rule.
