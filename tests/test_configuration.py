@@ -28,7 +28,7 @@ def test_the_shipped_configuration_is_valid():
         ({"wrkloads": []}, "unknown key 'wrkloads'; did you mean 'workloads'"),
         ({"data": {"source": "auto", "miror": ""}}, "unknown key 'miror'; did you mean 'mirror'"),
         ({"price": {"per_hour_usd": -1, "kind": "spot"}}, "per_hour_usd: -1 is below 0"),
-        ({"price": {"per_hour_usd": "x", "kind": "spot"}}, "'x' is not a number or empty"),
+        ({"price": {"per_hour_usd": "x", "kind": "spot"}}, "'x' is not of type number or empty"),
         ({"price": {"per_hour_usd": float("nan"), "kind": "spot"}}, "nan cannot be a price"),
         ({"python": {"torch": "/nope"}}, "python: torch: /nope does not exist"),
         ({"scale": "ful"}, "'ful' is not allowed; did you mean 'full'"),
@@ -59,6 +59,11 @@ def test_what_a_command_line_gives_is_understood(settings):
     assert known["price"]["per_hour_usd"] == 0.5
 
 
+def test_a_price_alone_is_an_on_demand_price(settings):
+    known = configuration.load(settings | {"price": 0.1})
+    assert known["price"] == {"per_hour_usd": 0.1, "kind": "on_demand"}
+
+
 def test_the_environment_names_a_mirror_and_the_configuration_wins(settings, monkeypatch):
     monkeypatch.setenv("EPOCHCOST_MIRROR", "/a")
     assert str(configuration.load(settings).mirror) == "/a"
@@ -73,7 +78,7 @@ def test_the_environment_names_a_mirror_and_the_configuration_wins(settings, mon
         ("workloads.yaml", "dataset: mnist", "dataset: mnits", "did you mean 'mnist'"),
         ("workloads.yaml", "epochs: 20", "epochs: [", "workloads.yaml, line"),
         ("hardware.yaml", "gce-p100:", "gce-k80:", "the key 'gce-k80' is there twice"),
-        ("hardware.yaml", "vcpus: 16", "vcpus: many", "'many' is not a integer"),
+        ("hardware.yaml", "vcpus: 16", "vcpus: many", "'many' is not of type integer"),
     ],
 )
 def test_mistakes_in_the_other_files_are_named(tmp_path, settings, file, old, new, message):

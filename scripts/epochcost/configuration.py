@@ -123,6 +123,8 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("hardware", "workloads", "frameworks", "variants"):
         if isinstance(result.get(key), str):
             result[key] = [name.strip() for name in result[key].split(",")]
+    if isinstance(result.get("price"), int | float) and not isinstance(result["price"], bool):
+        result["price"] = {"per_hour_usd": result["price"], "kind": "on_demand"}
     if isinstance(result.get("price"), dict):
         price = result["price"]
         if isinstance(price.get("per_hour_usd"), str):
@@ -168,7 +170,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
             return f"'{value}' is not allowed; {nearest(str(value), limit)}"
         case "type":
             wanted = " or ".join([limit] if isinstance(limit, str) else limit)
-            return f"{value!r} is not a {wanted}".replace("null", "empty")
+            return f"{value!r} is not of type {wanted}".replace("null", "empty")
         case "minimum":
             return f"{value} is below {limit}"
     return error.message

@@ -74,6 +74,15 @@ def test_repeated_runs_are_one_row_with_median_and_range(make_tables, record):
     assert row.time_relative_high == pytest.approx(120 / BASE_S)
 
 
+def test_a_disturbed_run_counts_only_where_no_other_is_there(make_tables, record):
+    quiet, loud = full_run(record, 100), full_run(record, 300, 2)
+    loud["noise"] = loud["noise"] | {"flags": ["load from others"]}
+    row = own(make_tables(quiet, loud)[2]).iloc[0]
+    assert (row.runs, row.time_s, row.noisy_runs) == (1, 100, 0)
+    row = own(make_tables(loud)[2]).iloc[0]
+    assert (row.runs, row.time_s, row.noisy_runs) == (1, 300, 1)
+
+
 def test_a_single_full_run_has_no_spread(make_tables, record):
     _, _, relative = make_tables(full_run(record, 100))
     assert own(relative)[["time_low", "time_high"]].isna().all().all()

@@ -88,7 +88,7 @@ def test_values_are_the_ratios_of_the_table(relative):
 def test_generated_data_is_written_across_the_picture(relative):
     shown = rows_of(relative(source="synthetic"))
     figure = bars.draw(shown, bars.QUANTITIES[0], "MNIST", BASE)
-    assert "SYNTHETIC DATA" in [text.get_text() for text in figure.texts]
+    assert "SYNTHETIC DATA" in [text.get_text() for text in figure.axes[0].texts]
     assert "synthetic data" in figure.axes[0].get_yticklabels()[0].get_text()
     plt.close(figure)
 

@@ -51,7 +51,9 @@ def test_everything_that_a_reader_must_know_is_said(row):
 
 def test_an_unknown_cost_is_no_number(row):
     text = say(row, cost_usd=float("nan"))
-    assert text.endswith("at an unknown cost (no price.per_hour_usd is configured).")
+    assert text.endswith(
+        "at an unknown cost (its price is not configured; e.g. --config price=0.10)."
+    )
 
 
 def test_a_failed_run_is_a_sentence():

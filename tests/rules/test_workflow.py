@@ -164,7 +164,7 @@ def test_a_machine_is_not_measured_as_another(done):
         ("hardware=gce-k8", "unknown hardware 'gce-k8'; did you mean 'gce-k80'"),
         ("framworks=pytorch", "unknown key 'framworks'; did you mean 'frameworks'"),
         ("price={per_hour_usd: -1}", "price: per_hour_usd: -1.0 is below 0"),
-        ("price={per_hour_usd: a lot}", "'a lot' is not a number or empty"),
+        ("price={per_hour_usd: a lot}", "'a lot' is not of type number or empty"),
         ("data={source: mirror}", "no mirror folder is set"),
         ("data={source: mirror, mirror: /nowhere}", "the mirror folder /nowhere does not exist"),
     ],

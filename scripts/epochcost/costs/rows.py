@@ -128,7 +128,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         time_low=time_low,
         time_high=time_high,
         metric=quality["metric"],
-        metric_value=None if quick else quality["value"],
+        metric_value=None if quick or data["source"] == "synthetic" else quality["value"],
         quality_target=quality["target"],
         quality_reached=quality["reached"],
         noise="; ".join(record["noise"]["flags"]),

@@ -144,9 +144,9 @@ def relative_table(
 ) -> pd.DataFrame:
     """relative.csv: repeated runs as one row, over the baseline of their workload.
 
-    Times are medians over runs. `low` and `high` are the range over runs, or of one quick run the
-    range of its prediction; a single full run has none. Rows of hardware without a known price
-    have a time and no cost.
+    Times are medians over runs; disturbed runs are left out where an undisturbed one is there.
+    `low` and `high` are the range over runs, or of one quick run the range of its prediction; a
+    single full run has none. Rows of hardware without a known price have a time and no cost.
 
     Args:
         baselines: data/published/baselines.csv.
@@ -178,7 +178,10 @@ def without_price(relative: pd.DataFrame) -> int:
 
 
 def _summaries(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row per group of repeated runs."""
+    """One row per group of repeated runs; disturbed ones count only where no other run is there."""
+    disturbed = runs.noise.fillna("").ne("")
+    has_quiet = (~disturbed).groupby([runs[key] for key in GROUP], dropna=False).transform("any")
+    runs = runs[~disturbed | ~has_quiet]
     grouped = runs.groupby(GROUP, sort=False, dropna=False)
     result = grouped.agg(
         runs=("run_id", "size"),

@@ -115,9 +115,10 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
         fontweight="bold",
     )
     _legend(figure, rows)
-    if rows.synthetic.any():
-        figure.text(
-            0.55, 0.5, "SYNTHETIC DATA", ha="center", va="center", rotation=18,
+    if rows.synthetic[rows[quantity.ratio].notna()].any():
+        axes.text(
+            0.5, 0.5, "SYNTHETIC DATA", ha="center", va="center", rotation=18, zorder=0,
+            transform=axes.transAxes,
             fontsize=38, color=style.FAINT, alpha=0.22, fontweight="bold",
         )  # fmt: skip
     return figure
@@ -252,5 +253,11 @@ def _legend(figure: plt.Figure, rows: pd.DataFrame) -> None:
             )
         )
     if len(own) < len(rows):
-        handles.append(Patch(facecolor=style.colour("gce-k80"), label="published, single runs"))
+        handles.append(
+            Patch(
+                facecolor="white",
+                edgecolor=style.INK,
+                label="published, single runs; a colour per hardware",
+            )
+        )
     figure.legend(handles=handles, loc="outside lower right", ncols=3, frameon=False, fontsize=9)

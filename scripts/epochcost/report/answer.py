@@ -77,7 +77,7 @@ def _how(row) -> str:
 def _cost(row) -> str:
     if pd.isna(row.cost_usd):
         if row.hardware_id == LOCAL:
-            return "at an unknown cost (no price.per_hour_usd is configured)"
+            return "at an unknown cost (its price is not configured; e.g. --config price=0.10)"
         return f"at an unknown cost (no price of {row.hardware_id} is known)"
     price = f"{style.dollars(row.cost_usd)} at {style.price(row.price_per_hour_usd)} an hour"
     text = f"and costs {style.ratio(row.cost_relative)} as much ({price}"

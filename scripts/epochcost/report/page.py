@@ -90,6 +90,9 @@ def _cells(row) -> dict[str, Any]:
         "mixed": bool(row.mixed_price_kinds),
         "runs": row.runs,
         "metric": "" if pd.isna(row.metric_value) else f"{row.metric_value:.4f}",
+        "metric_name": {"val_accuracy": "accuracy", "val_acc": "accuracy"}.get(
+            row.metric, f"training {row.metric}"
+        ),
         "remarks": ", ".join(remarks(row)),
     }
 
