@@ -31,6 +31,7 @@ include: "rules/report.smk"
 
 onstart:
     lock.claim(Path(".snakemake"))
+    refuse_other_hardware()
 
 
 onsuccess:

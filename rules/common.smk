@@ -13,7 +13,7 @@ from epochcost import configuration, frameworks, lock, planning
 from epochcost.costs import prices
 from epochcost.datasets import registry
 from epochcost.errors import InputError, one_line
-from epochcost.hardware import LOCAL
+from epochcost.hardware import LOCAL, check_machine
 from epochcost.measurement import machine
 
 RECORDS = Path("results/runs")
@@ -41,6 +41,17 @@ except (InputError, OSError) as error:
 for origin in ORIGINS.values():
     if origin.notice:
         print(f"epochcost: {origin.notice}", file=sys.stderr)
+
+
+def refuse_other_hardware():
+    """End the run before its first job, if this machine is to train as hardware that it is not."""
+    if not workflow.local_exec:
+        return
+    try:
+        for name in sorted({run.hardware for run in PLAN.missing}):
+            check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), MACHINE)
+    except InputError as error:
+        sys.exit(f"epochcost: {one_line(error)}")
 
 
 def arrays_of(workload):
