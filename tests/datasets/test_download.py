@@ -70,7 +70,8 @@ def test_a_file_that_is_there_and_right_needs_no_server(tmp_path):
     path = tmp_path / "raw/toy/a.bin"
     path.parent.mkdir(parents=True)
     path.write_bytes(CONTENT)
-    fetch(tmp_path / "raw")
+    assert fetch(tmp_path / "raw")["files"][0]["name"] == "a.bin"
+    assert path.read_bytes() == CONTENT
 
 
 def test_an_altered_file_is_kept_aside_and_fetched_anew(server, tmp_path):

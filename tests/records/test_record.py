@@ -19,7 +19,9 @@ def path(tmp_path):
 
 def test_the_example_follows_the_schema(record):
     schema = files.read_json(ROOT / "config/schemas/record.schema.json")
-    jsonschema.Draft202012Validator(schema).validate(record)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert list(validator.iter_errors(record)) == []
+    assert list(validator.iter_errors(record | {"energy": 0})) != []
 
 
 def test_a_record_is_written_whole_and_read_only(path, record):
