@@ -36,7 +36,7 @@ rule prepare:
     message:
         "Preparing the arrays of {wildcards.dataset} ({wildcards.kind})"
     shell:
-        "python scripts/prepare.py {wildcards.dataset} --kind {wildcards.kind} > {log} 2>&1"
+        "python scripts/prepare.py {wildcards.dataset} --kind {wildcards.kind} 2>&1 | tee {log}"
 
 
 rule data:

@@ -6,7 +6,7 @@ Out: <folder>/*.npy and <folder>/manifest.json.
 
 from pathlib import Path
 
-from epochcost import errors
+from epochcost import errors, files
 from epochcost.datasets import preparation
 
 
@@ -18,7 +18,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="folder for the arrays")
     arguments = parser.parse_args()
     folder = arguments.output or Path("data/arrays", arguments.dataset, arguments.kind)
-    preparation.prepare(arguments.dataset, arguments.kind, arguments.raw, folder)
+    manifest = preparation.prepare(arguments.dataset, arguments.kind, arguments.raw, folder)
+    skipped = files.read_json(manifest)["skipped"]
+    if skipped:
+        reasons = ", ".join(f"{count} ({reason})" for reason, count in sorted(skipped.items()))
+        print(f"epochcost: samples of {arguments.dataset} left out as damaged: {reasons}")
 
 
 if __name__ == "__main__":

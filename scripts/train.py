@@ -93,15 +93,18 @@ def _measure(arguments: argparse.Namespace, recipe: dict, here: dict, waited: fl
     imported = clocks.process_age() - waited
     _check_device(framework, here)
     definition = workloads.load(arguments.workload)
-    prepared, split, reading = _read_data(arguments.data, recipe["dataset"], definition)
-    samples = (len(split.x_train), len(split.x_validation))
+    prepared, split, reading = _read_data(arguments.data, recipe, definition)
+    samples = (len(split.x_train), split.validation_samples)
     clock = clocks.Clock(
         schedule.plan(arguments.scale, recipe["epochs"], recipe["batch_size"], *samples)
     )
     clock.phases.update({"import": imported, "data": reading})
     failure = None
     try:
-        framework.train(recipe, definition, split, clock, run["seed"])
+        predict = framework.train(recipe, definition, split, clock, run["seed"])
+        if hasattr(definition, "sample"):
+            with clock.phase("sample"):
+                clock.sample = definition.sample(predict, split, recipe["model"], run["seed"])
         if observation.diverged(clock):
             failure = {"phase": "train", "reason": "the loss is not a finite number"}
     except framework.FAILURES as error:
@@ -117,13 +120,13 @@ def _measure(arguments: argparse.Namespace, recipe: dict, here: dict, waited: fl
     )
 
 
-def _read_data(folder: Path, dataset: str, definition):
+def _read_data(folder: Path, recipe: dict, definition):
     """Arrays, what the model takes of them, and the seconds that reading took."""
     stopwatch = clocks.Stopwatch()
     prepared = arrays.load(folder)
-    if prepared.manifest["dataset"] != dataset:
-        raise InputError(f"{folder} holds {prepared.manifest['dataset']}, not {dataset}")
-    split = definition.inputs(prepared)
+    if prepared.manifest["dataset"] != recipe["dataset"]:
+        raise InputError(f"{folder} holds {prepared.manifest['dataset']}, not {recipe['dataset']}")
+    split = definition.inputs(prepared, recipe["model"])
     return prepared, split, stopwatch.seconds()
 
 

@@ -29,7 +29,7 @@ def data(tmp_path):
         "x_validation": rng.integers(0, 255, (200, 28, 28), np.uint8),
         "y_validation": rng.integers(0, 10, 200, np.uint8),
     }
-    arrays.save(tmp_path / "data", values, "mnist", "synthetic", "synthetic", {})
+    arrays.save(tmp_path / "data", values, "mnist", "synthetic", "synthetic", {}, {})
     return tmp_path / "data"
 
 

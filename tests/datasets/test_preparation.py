@@ -2,12 +2,23 @@ import gzip
 import io
 import struct
 import tarfile
+import zipfile
+from collections import Counter
 
 import numpy as np
 import pytest
 
 from epochcost import configuration
-from epochcost.datasets import arrays, cifar10, download, mnist, nietzsche, preparation
+from epochcost.datasets import (
+    arrays,
+    cifar10,
+    download,
+    imdb,
+    mnist,
+    nietzsche,
+    preparation,
+    twitter,
+)
 from epochcost.errors import InputError
 
 SHAPES = {
@@ -71,8 +82,8 @@ def test_nietzsche_has_the_published_number_of_windows():
 
 
 def test_data_sets_that_are_not_ready_say_so(tmp_path):
-    with pytest.raises(InputError, match="imdb cannot be prepared yet; data sets that can"):
-        preparation.prepare("imdb", "complete", tmp_path, tmp_path / "out")
+    with pytest.raises(InputError, match="cats-vs-dogs cannot be prepared yet; data sets that can"):
+        preparation.prepare("cats-vs-dogs", "complete", tmp_path, tmp_path / "out")
 
 
 def test_an_altered_archive_is_set_aside_before_it_is_read(tmp_path, mirror):
@@ -106,7 +117,7 @@ def test_cifar_is_read_from_its_archive_and_nothing_is_unpacked(tmp_path):
             member = tarfile.TarInfo(name)
             member.size = len(record)
             tar.addfile(member, io.BytesIO(record))
-    values = cifar10.prepare({"cifar-10-binary.tar.gz": path})
+    values = cifar10.prepare({"cifar-10-binary.tar.gz": path}, Counter())
     assert values["x_train"].shape == (5, 32, 32, 3)
     assert values["x_train"][0, 0, 0].tolist() == [1, 2, 3]
     assert values["y_validation"].tolist() == [7]
@@ -114,9 +125,167 @@ def test_cifar_is_read_from_its_archive_and_nothing_is_unpacked(tmp_path):
 
 
 def test_arrays_that_are_not_what_the_manifest_says_are_refused(tmp_path):
-    arrays.save(tmp_path, {"x": np.zeros(3, np.uint8)}, "toy", "complete", "mirror", {})
+    arrays.save(tmp_path, {"x": np.zeros(3, np.uint8)}, "toy", "complete", "mirror", {}, {})
     np.save(tmp_path / "x.npy", np.ones(3, np.uint8))
     with pytest.raises(InputError, match=r"x\.npy is missing or damaged"):
         arrays.load(tmp_path)
     with pytest.raises(InputError, match="holds no prepared data"):
         arrays.load(tmp_path / "nothing")
+
+
+def test_imdb_has_the_published_number_of_words_and_bigrams(tmp_path, mirror):
+    raw, known = tmp_path / "raw", configuration.load().datasets
+    download.fetch("imdb", "subset", "mirror", known, raw, mirror)
+    preparation.prepare("imdb", "subset", raw, tmp_path / "real")
+    real = arrays.load(tmp_path / "real")
+    assert np.bincount(real["y_train"]).tolist() == [12_500, 12_500]
+    assert int(real["vocabulary"]) == 20_000
+    # The Keras example prints 476 as the mean length of a training review with its bi-grams.
+    tokens = len(real["words_train"]) + len(real["bigrams_train"])
+    assert tokens // 25_000 == 476
+    assert int(real["vocabulary_with_bigrams"]) == 1_205_513
+    assert real.manifest["skipped"] == {}
+
+
+def reviews(path, contents):
+    """An archive of reviews: inner path below aclImdb -> bytes."""
+    with tarfile.open(path, "w:gz") as tar:
+        for name, content in contents.items():
+            member = tarfile.TarInfo(f"aclImdb/{name}")
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return {path.name: path}
+
+
+WHOLE = {
+    "train/pos/0_9.txt": b"Good film, good fun!<br />It's good.",
+    "train/neg/0_2.txt": b"bad film",
+    "test/pos/0_8.txt": b"good fun film",
+    "test/neg/0_1.txt": b"never seen words",
+}
+
+
+def test_imdb_words_are_numbered_by_frequency_and_bigrams_are_of_the_training_part(tmp_path):
+    skipped = Counter()
+    values = imdb.prepare(reviews(tmp_path / "a.tar.gz", WHOLE), skipped)
+    # good 3, film 4, then by spelling: bad, br, fun, it's; a review starts with 1; 2 is unknown.
+    assert values["words_train"].tolist() == [1, 5, 4, 1, 3, 4, 3, 7, 6, 8, 3]
+    assert values["ends_train"].tolist() == [3, 11]
+    assert values["y_train"].tolist() == [0, 1]
+    assert values["words_validation"].tolist() == [1, 2, 2, 2, 1, 3, 7, 4]
+    pairs = [(1, 3), (1, 5), (3, 4), (3, 7), (4, 3), (5, 4), (6, 8), (7, 6), (8, 3)]
+    assert int(values["vocabulary_with_bigrams"]) == 20_000 + len(pairs)
+    # Of the second held-out review only "start good" and "good fun" are known.
+    assert values["bigrams_validation"].tolist() == [20_000, 20_003]
+    assert values["bigram_ends_validation"].tolist() == [0, 2]
+    assert not skipped
+
+
+def test_damaged_reviews_are_counted_and_left_out(tmp_path):
+    damaged = {
+        "train/pos/1_9.txt": b"caf\xe9",
+        "train/pos/2_9.txt": b"a\0b",
+        "train/neg/1_1.txt": b"",
+        "train/neg/2_1.txt": b" ... \n",
+    }
+    skipped = Counter()
+    values = imdb.prepare(reviews(tmp_path / "a.tar.gz", WHOLE | damaged), skipped)
+    assert skipped == {"not UTF-8": 1, "NUL bytes": 1, "no words": 2}
+    assert len(values["y_train"]) == 2
+
+
+def test_an_archive_without_one_class_or_cut_short_is_refused(tmp_path):
+    half = {name: content for name, content in WHOLE.items() if "pos" in name}
+    with pytest.raises(InputError, match="does not hold good and bad reviews of its train part"):
+        imdb.prepare(reviews(tmp_path / "a.tar.gz", half), Counter())
+    whole = reviews(tmp_path / "b.tar.gz", WHOLE)["b.tar.gz"]
+    whole.write_bytes(whole.read_bytes()[:-40])
+    with pytest.raises(InputError, match="is not a whole tar archive"):
+        imdb.prepare({"b.tar.gz": whole}, Counter())
+
+
+def tweets(tmp_path, name, content):
+    path = tmp_path / "tweets.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(name, content)
+    return {"tweets.zip": path}
+
+
+SENTIMENT140 = (
+    '"0","1","Mon Apr 06","NO_QUERY","one","@me I don\'t like ""it"",\nnot at all"\r\n'
+    '"4","2","Mon Apr 06","NO_QUERY","two","caf\xe9 was great!!"\r\n'
+    '"2","3","Mon Apr 06","NO_QUERY","two","neither"\r\n'
+    '"4","4","Mon Apr 06","NO_QUERY","two","  "\r\n'
+    '"4","5","Mon Apr 06","NO_QUERY","two","a\0b"\r\n'
+    '"4","6","Mon Apr 06"\r\n'
+).encode("latin-1")
+THINKNOOK = (
+    (
+        "\ufeffItemID,Sentiment,SentimentSource,SentimentText\r\n"
+        '1,0,Sentiment140, "is so sad, for my\r\n'
+        "2,1,Sentiment140,over two\r\nlines, and 1,1,good\r\n"
+        "3,1,Sentiment140, \r\n"
+    ).encode()
+    + b"4,1,Sentiment140,caf\xe9\r\n5,0,Sentiment140,a\0b\r\n6,0,Sentiment140,\xe2\x99\xa5\r\n"
+)
+
+
+def test_both_tables_of_tweets_are_read_with_quotes_and_newlines_inside(tmp_path):
+    skipped = Counter()
+    archive = tweets(tmp_path, "training.1600000.processed.noemoticon.csv", SENTIMENT140)
+    assert list(twitter._tweets(archive, skipped)) == [
+        (0, '@me I don\'t like "it",\nnot at all'),
+        (1, "caf\xe9 was great!!"),
+    ]
+    assert skipped == {"no tweet of the two classes": 2, "no text": 1, "NUL bytes": 1}
+    skipped = Counter()
+    archive = tweets(tmp_path, "Sentiment Analysis Dataset.csv", THINKNOOK)
+    assert list(twitter._tweets(archive, skipped)) == [
+        (0, ' "is so sad, for my\r\n'),
+        (1, "over two\r\nlines, and 1,1,good\r\n"),
+        (0, "\u2665\r\n"),
+    ]
+    assert skipped == {"no text": 1, "not UTF-8": 1, "NUL bytes": 1}
+
+
+def test_tweets_are_cleaned_as_the_study_did():
+    assert twitter.clean("@me I DON'T like it!! They've (all) gone, #sad...") == [
+        "me", "i", "don't", "like", "it", "!", "!", "they", "'ve", "(", "all", ")", "gone", ",",
+        "sad",
+    ]  # fmt: skip
+    assert twitter.clean("don't it's we'd") == ["do", "n't", "it", "'s", "we", "'d"]
+    assert twitter.clean("\u2665") == []
+
+
+def test_a_tweet_without_words_is_kept_as_zeros(tmp_path):
+    values = twitter.prepare(
+        tweets(tmp_path, "Sentiment Analysis Dataset.csv", THINKNOOK), Counter()
+    )
+    assert len(values["y_train"]) + len(values["y_validation"]) == 3
+    lengths = np.diff(values["ends_train"], prepend=0).tolist()
+    assert sorted(lengths) == [0, 6, 10]
+    assert int(values["longest"]) == 10
+
+
+def test_tables_of_tweets_that_are_none_are_refused(tmp_path):
+    for name, content, message in (
+        ("a.csv", "x,y\n", "neither Sentiment140's nor Thinknook's"),
+        ("a.txt", "x", "holds no table of tweets"),
+        ("training.1600000.processed.noemoticon.csv", "", "no tweets of both classes"),
+    ):
+        with pytest.raises(InputError, match=message):
+            twitter.prepare(tweets(tmp_path, name, content), Counter())
+    path = tmp_path / "tweets.zip"
+    path.write_bytes(b"PK")
+    with pytest.raises(InputError, match="not a whole zip archive"):
+        twitter.prepare({"tweets.zip": path}, Counter())
+
+
+def test_the_mirrors_tweets(tmp_path, mirror):
+    raw, known = tmp_path / "raw", configuration.load().datasets
+    download.fetch("twitter", "subset", "mirror", known, raw, mirror)
+    preparation.prepare("twitter", "subset", raw, tmp_path / "real")
+    real = arrays.load(tmp_path / "real")
+    assert (len(real["y_train"]), len(real["y_validation"])) == (90_000, 10_000)
+    assert np.bincount(real["y_train"]).tolist() == [45_043, 44_957]
+    assert int(real["words_train"].max()) < int(real["vocabulary"]) == 92_446

@@ -38,7 +38,7 @@ def little(tmp_path_factory):
     whole = arrays.load(folder / "all")
     counts = {"train": 6_400, "validation": 1_000}
     values = {key: value[: counts[key[2:]]] for key, value in whole.values.items()}
-    arrays.save(folder / "part", values, "mnist", "synthetic", "synthetic", {})
+    arrays.save(folder / "part", values, "mnist", "synthetic", "synthetic", {}, {})
     return folder / "part"
 
 
@@ -50,7 +50,7 @@ def test_a_quick_run_leaves_a_whole_record(pythons, little, tmp_path, workload, 
     assert record["run"]["scale"] == "quick"
     assert record["data"] | {"sha256": ""} == {
         "dataset": "mnist", "source": "synthetic", "complete": False,
-        "train_samples": 6_400, "validation_samples": 1_000, "sha256": "",
+        "train_samples": 6_400, "validation_samples": 1_000, "skipped": 0, "sha256": "",
     }  # fmt: skip
     assert [block["steps"] for block in record["blocks"]] == [1, 29, 20]
     assert sum(block["seconds"] for block in record["blocks"]) == pytest.approx(

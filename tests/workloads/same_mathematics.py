@@ -16,67 +16,140 @@ import torch
 import yaml
 
 from epochcost import workloads
+from epochcost.frameworks import keras_fit, pytorch
+
+STEPS = 5
 
 
-def copy_weights(source, target) -> None:
-    """Give the PyTorch model the weights of the Keras model, layer by layer."""
-    kinds = (torch.nn.Linear, torch.nn.Conv2d)
-    layers = [layer for layer in target.modules() if isinstance(layer, kinds)]
-    weighted = [layer for layer in source.layers if layer.weights and hasattr(layer, "kernel")]
-    channels, side = None, None
-    for ours, theirs in zip(layers, weighted, strict=True):
-        kernel = keras.ops.convert_to_numpy(theirs.kernel)
-        if kernel.ndim == 4:
-            weight = kernel.transpose(3, 2, 0, 1)
-            channels = kernel.shape[3]
+def pairs(theirs, ours):
+    """(Keras variable, PyTorch parameter, how the first becomes the second) of each weight."""
+    sources = [source for layer in theirs.layers for source in parts(layer)]
+    targets = [target for module in ours.modules() for target in torch_parts(module)]
+    channels = None
+    for source, (weight, recurrent, bias) in zip(sources, targets, strict=True):
+        if isinstance(source, keras.layers.Embedding):
+            yield source.embeddings, weight, np.asarray
+            continue
+        if source.kernel.ndim == 4:
+            yield source.kernel, weight, lambda kernel: kernel.transpose(3, 2, 0, 1)
+            channels = source.kernel.shape[3]
         else:
-            if channels:
-                # Flattened pictures: Keras has channels last, PyTorch first.
-                side = round((len(kernel) / channels) ** 0.5)
-                kernel = kernel.reshape(side, side, channels, -1).transpose(2, 0, 1, 3)
-                kernel = kernel.reshape(channels * side * side, -1)
-                channels = None
-            weight = kernel.T
-        with torch.no_grad():
-            ours.weight.copy_(torch.tensor(np.ascontiguousarray(weight)))
-            ours.bias.copy_(torch.tensor(keras.ops.convert_to_numpy(theirs.bias)))
+            yield source.kernel, weight, lambda kernel, planes=channels: dense(kernel, planes)
+            channels = None
+        if recurrent is not None:
+            yield source.recurrent_kernel, recurrent, np.transpose
+        yield source.bias, bias, np.asarray
 
 
-def loss_and_gradient(loss, parameters) -> list[float]:
-    gradients = torch.autograd.grad(loss, parameters)
-    return [loss.item(), float(torch.sqrt(sum((g.double() ** 2).sum() for g in gradients)))]
+def parts(layer):
+    """What of a Keras layer has a kernel or vectors."""
+    if isinstance(layer, keras.layers.Bidirectional):
+        return [layer.forward_layer.cell, layer.backward_layer.cell]
+    if isinstance(layer, keras.layers.LSTM):
+        return [layer.cell]
+    return [layer] if layer.weights and not layer.name.startswith("random") else []
+
+
+def torch_parts(module):
+    """(weight, recurrent weight, bias) of what a PyTorch module has."""
+    if isinstance(module, torch.nn.LSTM):
+        return [
+            [getattr(module, f"{name}_l0{side}") for name in ("weight_ih", "weight_hh", "bias_ih")]
+            for side in ("", "_reverse")[: 1 + module.bidirectional]
+        ]
+    if isinstance(module, torch.nn.Embedding | torch.nn.EmbeddingBag):
+        return [(module.weight, None, None)]
+    if isinstance(module, torch.nn.Linear | torch.nn.Conv2d):
+        return [(module.weight, None, module.bias)]
+    return []
+
+
+def dense(kernel, channels):
+    """A dense kernel; of flattened pictures Keras has channels last, PyTorch first."""
+    if channels:
+        side = round((len(kernel) / channels) ** 0.5)
+        kernel = kernel.reshape(side, side, channels, -1).transpose(2, 0, 1, 3)
+        kernel = kernel.reshape(channels * side * side, -1)
+    return kernel.T
+
+
+def initial(theirs, ours) -> list[dict]:
+    """Mean, spread and largest value of each weight as it starts, in both."""
+    return [
+        {
+            "weight": variable.path,
+            "size": variable.value.numel(),
+            **{
+                name: [float(w.mean()), float(w.std(correction=0)), float(w.abs().max())]
+                for name, w in (("keras", variable.value.detach()), ("torch", parameter.detach()))
+            },
+        }
+        for variable, parameter, _ in pairs(theirs, ours)
+    ]
+
+
+def copy_weights(theirs, ours) -> None:
+    """Give the PyTorch model the weights of the Keras model."""
+    with torch.no_grad():
+        for variable, parameter, change in pairs(theirs, ours):
+            values = change(keras.ops.convert_to_numpy(variable))
+            parameter.copy_(torch.tensor(np.ascontiguousarray(values)))
+
+
+def loss_and_gradient(loss, weights) -> list[float]:
+    """The loss, and the norm of its gradient."""
+    gradients = torch.autograd.grad(loss, weights)
+    norm = torch.sqrt(sum((gradient.double() ** 2).sum() for gradient in gradients))
+    return [loss.item(), float(norm)]
+
+
+def steps(settings: dict) -> dict[str, list[float]]:
+    """Where the optimisers take some numbers when both are given the same gradients."""
+    rng = np.random.default_rng(8)
+    start = rng.normal(size=100).astype(np.float32)
+    theirs, ours = keras.Variable(start), torch.nn.Parameter(torch.tensor(start))
+    keras_optimizer = keras_fit.optimizer_of(settings)
+    torch_optimizer = pytorch.optimizer_of(settings, torch.nn.ParameterList([ours]))
+    for _ in range(STEPS):
+        gradient = torch.tensor(rng.normal(scale=0.1, size=100).astype(np.float32))
+        keras_optimizer.apply([gradient], [theirs])
+        ours.grad = gradient.clone()
+        torch_optimizer.step()
+    moved = {"keras": theirs.value, "torch": ours}
+    return {name: (end.detach() - torch.tensor(start)).tolist() for name, end in moved.items()}
 
 
 def main() -> None:
-    name = sys.argv[1]
+    name, shape, vocabulary = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
     with open("config/workloads.yaml") as file:
         recipe = yaml.safe_load(file)[name]
-    shape = tuple(json.loads(sys.argv[2]))
     rng = np.random.default_rng(7)
-    x = rng.random((recipe["batch_size"], *shape), np.float32)
-    y = rng.integers(0, recipe["model"]["classes"], recipe["batch_size"])
-    keras.utils.set_random_seed(7)
-    theirs = workloads.load(name).keras_model(shape, recipe["model"])
-    ours = workloads.load(name).torch_model(shape, recipe["model"]).eval()
-    copy_weights(theirs, ours)
-    labels = torch.tensor(y)
-    pictures = torch.tensor(np.moveaxis(x, -1, 1).copy() if x.ndim == 4 else x)
-    entropy = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    weights = [variable.value for variable in theirs.trainable_variables]
-    print(
-        json.dumps(
-            {
-                "keras": loss_and_gradient(
-                    entropy(labels, theirs(torch.tensor(x), training=False)), weights
-                ),
-                "torch": loss_and_gradient(
-                    torch.nn.functional.cross_entropy(ours(pictures), labels),
-                    list(ours.parameters()),
-                ),
-                "parameters": [theirs.count_params(), sum(p.numel() for p in ours.parameters())],
-            }
-        )
+    size = (recipe["batch_size"], *shape)
+    x = rng.integers(0, vocabulary, size) if vocabulary else rng.random(size, np.float32)
+    classes = recipe["model"].get("classes") or (
+        2 if recipe["loss"] == "binary_crossentropy" else vocabulary
     )
+    y = rng.integers(0, classes, recipe["batch_size"])
+    split = workloads.Split(x, y, vocabulary=vocabulary)
+    keras.utils.set_random_seed(7)
+    theirs = workloads.load(name).keras_model(split, recipe["model"])
+    ours = workloads.load(name).torch_model(split, recipe["model"]).eval()
+    ours.apply(pytorch.initialise)
+    result = {"initial": initial(theirs, ours)}
+    copy_weights(theirs, ours)
+
+    entropy = keras_fit.loss_of(recipe["loss"])
+    result["keras"] = loss_and_gradient(
+        entropy(torch.tensor(y), theirs(torch.tensor(x), training=False)),
+        [variable.value for variable in theirs.trainable_variables],
+    )
+    loss = pytorch.LOSSES[recipe["loss"]]
+    inputs, labels = pytorch.tensors(x, y, loss, torch.device("cpu"))
+    trained = [weight for weight in ours.parameters() if weight.requires_grad]
+    result["torch"] = loss_and_gradient(loss(ours(inputs), labels), trained)
+    result["steps"] = steps(recipe["optimizer"])
+    result["parameters"] = [theirs.count_params(), sum(weight.numel() for weight in trained)]
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

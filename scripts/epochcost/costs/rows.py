@@ -96,7 +96,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
             prediction = predict(record)
             time_s, time_low, time_high = prediction.seconds, prediction.low, prediction.high
         else:
-            time_s = sum(epoch["train_s"] + epoch["eval_s"] for epoch in record["epochs"])
+            time_s = sum(_epoch_seconds(epoch) for epoch in record["epochs"])
     return RunRow(
         run_id=f"{run['id']}@{machine['id']}" if local else run["id"],
         source_id=OWN,
@@ -150,7 +150,7 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
             hardware_id=run["hardware"],
             epoch=epoch["epoch"],
             samples=epoch["samples"],
-            time_s=epoch["train_s"] + epoch["eval_s"],
+            time_s=_epoch_seconds(epoch),
             train_s=epoch["train_s"],
             eval_s=epoch["eval_s"],
             loss=epoch["loss"],
@@ -163,6 +163,11 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
         )
         for epoch in record["epochs"]
     ]
+
+
+def _epoch_seconds(epoch: dict[str, Any]) -> float:
+    """Seconds of an epoch with its validation pass, where the recipe has one."""
+    return epoch["train_s"] + (epoch["eval_s"] or 0.0)
 
 
 def _machine_label(machine: dict[str, Any], device: str) -> str:

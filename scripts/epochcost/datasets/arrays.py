@@ -17,7 +17,7 @@ class Arrays:
     """A prepared data set.
 
     values: the arrays by name (`x_train`, `y_train`, ...), as stored.
-    manifest: data set, kind, source, sha256 of what went in, shapes and types.
+    manifest: data set, kind, source, sha256 of what went in, samples left out, shapes and types.
     """
 
     values: dict[str, np.ndarray]
@@ -34,11 +34,13 @@ def save(
     kind: str,
     source: str,
     inputs: dict[str, str],
+    skipped: dict[str, int],
 ) -> Path:
     """Write arrays, then the manifest that makes them readable.
 
     Args:
         inputs: sha256 of each file that the arrays were made from, by name.
+        skipped: how many samples were left out as damaged, by reason.
 
     Returns:
         The path of the manifest.
@@ -58,6 +60,7 @@ def save(
         "kind": kind,
         "source": source,
         "inputs": inputs,
+        "skipped": skipped,
         "arrays": described,
     }
     files.write_json(folder / MANIFEST, manifest)

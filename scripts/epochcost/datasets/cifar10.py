@@ -1,11 +1,12 @@
 """CIFAR-10: 50,000 + 10,000 colour pictures of 32 x 32, in ten classes (binary form)."""
 
 import tarfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
-from epochcost.datasets.mnist import mislabel
+from epochcost.datasets.generated import mislabel
 from epochcost.errors import InputError
 
 _FOLDER = "cifar-10-batches-bin"
@@ -15,7 +16,7 @@ _ARCHIVE = "cifar-10-binary.tar.gz"
 _RECORD = 1 + 3 * 32 * 32  # a label byte, then the red, green and blue plane
 
 
-def prepare(paths: dict[str, Path]) -> dict[str, np.ndarray]:
+def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
     """Read the binary batches, from the archive or as single files.
 
     Returns:

@@ -2,17 +2,19 @@
 
 import gzip
 import struct
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
+from epochcost.datasets.generated import mislabel
 from epochcost.errors import InputError
 
 _IMAGES, _LABELS = 2051, 2049  # magic numbers of the IDX format
 _TRAIN, _VALIDATION, _SIDE, _CLASSES = 60_000, 10_000, 28, 10
 
 
-def prepare(paths: dict[str, Path]) -> dict[str, np.ndarray]:
+def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
     """Read the four IDX files.
 
     Returns:
@@ -47,16 +49,6 @@ def _draw(
         chosen = shift == offset
         pictures[chosen] = np.roll(pictures[chosen], offset, axis=2)
     return {f"x_{split}": pictures, f"y_{split}": mislabel(rng, labels, _CLASSES)}
-
-
-def mislabel(rng: np.random.Generator, labels: np.ndarray, classes: int) -> np.ndarray:
-    """Labels of which one in ten is drawn anew.
-
-    Without errors a model learns generated data to a loss of 0, and vanishing gradients change
-    the time of a step.
-    """
-    drawn = rng.integers(0, classes, len(labels), dtype=labels.dtype)
-    return np.where(rng.random(len(labels)) < 0.1, drawn, labels)
 
 
 def _read_idx(path: Path, magic: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Nietzsche: one long text; windows of 40 characters, every third one, and the character after."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ WINDOW, STEP = 40, 3
 _LENGTH, _ALPHABET = 600_893, 57
 
 
-def prepare(paths: dict[str, Path]) -> dict[str, np.ndarray]:
+def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
     """Read the text in lower case.
 
     Returns:

@@ -1,6 +1,7 @@
 """From verified files, or from nothing at all, to arrays."""
 
 import importlib
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,13 @@ from epochcost.datasets import arrays, download
 from epochcost.errors import InputError
 
 # Data sets that can be prepared, and the module of this package that does it.
-MODULES = {"mnist": "mnist", "cifar10": "cifar10", "nietzsche": "nietzsche"}
+MODULES = {
+    "mnist": "mnist",
+    "cifar10": "cifar10",
+    "imdb": "imdb",
+    "twitter": "twitter",
+    "nietzsche": "nietzsche",
+}
 _SYNTHETIC_SEED = 20171128
 
 
@@ -33,7 +40,7 @@ def prepare(name: str, kind: str, raw: Path, folder: Path) -> Path:
     module = importlib.import_module(f"epochcost.datasets.{MODULES[name]}")
     if kind == "synthetic":
         values = module.synthetic(np.random.default_rng(_SYNTHETIC_SEED))
-        return arrays.save(folder, values, name, kind, "synthetic", {})
+        return arrays.save(folder, values, name, kind, "synthetic", {}, {})
     fetched = files.read_json(raw / name / f"{kind}.json")
     inputs = {file["name"]: file["sha256"] for file in fetched["files"]}
     paths = {}
@@ -42,4 +49,6 @@ def prepare(name: str, kind: str, raw: Path, folder: Path) -> Path:
         if not path.is_file():
             raise InputError(f"{path} is missing; delete {raw / name / kind}.json and run again")
         paths[file_name] = download.verified(path, checksum)
-    return arrays.save(folder, module.prepare(paths), name, kind, fetched["source"], inputs)
+    skipped: Counter[str] = Counter()
+    values = module.prepare(paths, skipped)
+    return arrays.save(folder, values, name, kind, fetched["source"], inputs, dict(skipped))

@@ -5,35 +5,46 @@ keras_torch, keras_jax). Keras 3 adds RMSprop's epsilon under the root where PyT
 add it to the root, so its square is given.
 """
 
+from collections.abc import Callable
+
 import keras
+import numpy as np
 
 from epochcost.measurement.clock import Clock
 from epochcost.workloads import Split
 
 
-def train(recipe: dict, definition, split: Split, clock: Clock, seed: int) -> None:
+def train(
+    recipe: dict, definition, split: Split, clock: Clock, seed: int
+) -> Callable[[np.ndarray], np.ndarray]:
     """Train a workload; all that is learnt about it is left in the clock.
 
     Args:
         recipe: the workload's entry of config/workloads.yaml.
         definition: the workload's module.
+
+    Returns:
+        The trained model as a function: a batch of samples -> logits.
     """
     schedule, batch = clock.schedule, recipe["batch_size"]
     with clock.phase("build"):
         keras.utils.set_random_seed(seed)
-        model = definition.keras_model(split.x_train.shape[1:], recipe["model"])
+        model = definition.keras_model(split, recipe["model"])
         model.compile(
-            optimizer=_optimizer(recipe["optimizer"]),
-            loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
-            metrics=["accuracy"],
+            optimizer=optimizer_of(recipe["optimizer"]),
+            loss=loss_of(recipe["loss"]),
+            metrics=[_accuracy_of(recipe["loss"])] if schedule.evaluation_steps else None,
         )
     clock.synchronise = lambda: _wait_for(model)
     samples = schedule.steps * batch
-    held_out = schedule.evaluation_steps * batch
-    validation = (split.x_validation[:held_out], split.y_validation[:held_out])
+    x, y = split.x_train[:samples], split.y_train[:samples]
+    validation = None
+    if schedule.evaluation_steps:
+        held_out = schedule.evaluation_steps * batch
+        validation = (split.x_validation[:held_out], split.y_validation[:held_out])
     model.fit(
-        split.x_train[:samples],
-        split.y_train[:samples],
+        x,
+        y,
         batch_size=batch,
         epochs=schedule.epochs,
         validation_data=validation,
@@ -43,6 +54,30 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int) -> No
     for _ in range(schedule.evaluations):
         with clock.evaluation():
             model.evaluate(*validation, batch_size=batch, verbose=0)
+    _time_input(clock, x, y, batch)
+    return lambda inputs: np.asarray(model.predict_on_batch(inputs))
+
+
+def _time_input(clock: Clock, x: np.ndarray, y: np.ndarray, batch: int) -> None:
+    """Time Keras's own input pipeline with a model that does nothing."""
+    samples = clock.schedule.input_steps * batch
+    model = _Idle()
+    model.compile()
+    model.fit(x[:batch], y[:batch], batch_size=batch, verbose=0)
+    with clock.input_alone(clock.schedule.input_steps):
+        model.fit(x[:samples], y[:samples], batch_size=batch, verbose=0)
+
+
+class _Idle(keras.Model):
+    """Takes batches and does nothing with them."""
+
+    def call(self, inputs):
+        return inputs
+
+    def train_step(self, *given):
+        logs = {"loss": 0.0 * keras.ops.cast(keras.ops.ravel(given[-1][0])[0], "float32")}
+        # On JAX a step is given the state of the model, and gives it back.
+        return (logs, given[0]) if keras.backend.backend() == "jax" else logs
 
 
 def _wait_for(model: keras.Model) -> None:
@@ -73,11 +108,33 @@ class _ReadClock(keras.callbacks.Callback):
         self._clock.train_end()
 
     def on_epoch_end(self, epoch, logs=None):
-        self._clock.epoch_end(logs["loss"], logs["val_accuracy"])
+        if "val_accuracy" not in logs:
+            self._clock.train_end()
+        self._clock.epoch_end(logs["loss"], logs.get("val_accuracy"))
 
 
-def _optimizer(settings: dict) -> keras.optimizers.Optimizer:
-    rate, rho, epsilon = settings["learning_rate"], settings["rho"], settings["epsilon"]
-    if settings["name"] == "rmsprop":
-        return keras.optimizers.RMSprop(rate, rho=rho, epsilon=epsilon**2)
-    return keras.optimizers.Adadelta(rate, rho=rho, epsilon=epsilon)
+def loss_of(name: str) -> keras.losses.Loss:
+    """The loss of a recipe, on logits, as the mean over a batch."""
+    if name == "binary_crossentropy":
+        return keras.losses.BinaryCrossentropy(from_logits=True)
+    return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+
+def _accuracy_of(loss: str) -> keras.metrics.Metric:
+    """The accuracy that belongs to a loss; logits of two classes are cut at 0."""
+    if loss == "binary_crossentropy":
+        return keras.metrics.BinaryAccuracy(name="accuracy", threshold=0.0)
+    return keras.metrics.SparseCategoricalAccuracy(name="accuracy")
+
+
+def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
+    """The optimiser of a recipe."""
+    rate, epsilon = settings["learning_rate"], settings["epsilon"]
+    match settings["name"]:
+        case "rmsprop":
+            return keras.optimizers.RMSprop(rate, rho=settings["rho"], epsilon=epsilon**2)
+        case "adadelta":
+            return keras.optimizers.Adadelta(rate, rho=settings["rho"], epsilon=epsilon)
+    return keras.optimizers.Adam(
+        rate, beta_1=settings["beta_1"], beta_2=settings["beta_2"], epsilon=epsilon
+    )

@@ -1,7 +1,9 @@
 """PyTorch with a plain training loop over arrays in memory, eager, no workers.
 
-Weights start as Keras starts them (Glorot uniform, zero biases), so that losses compare.
+Weights start as Keras starts them (`initialise`), so that losses compare.
 """
+
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -26,63 +28,119 @@ def threads() -> int:
     return torch.get_num_threads()
 
 
-def train(recipe: dict, definition, split: Split, clock: Clock, seed: int) -> None:
+def train(
+    recipe: dict, definition, split: Split, clock: Clock, seed: int
+) -> Callable[[np.ndarray], np.ndarray]:
     """Train a workload; all that is learnt about it is left in the clock.
 
     Args:
         recipe: the workload's entry of config/workloads.yaml.
         definition: the workload's module.
+
+    Returns:
+        The trained model as a function: a batch of samples -> logits.
     """
     schedule, batch = clock.schedule, recipe["batch_size"]
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    loss = LOSSES[recipe["loss"]]
     samples = schedule.steps * batch
     held_out = schedule.evaluation_steps * batch
+    validation = None
     with clock.phase("data"):
-        training = _tensors(split.x_train[:samples], split.y_train[:samples], place)
-        validation = _tensors(split.x_validation[:held_out], split.y_validation[:held_out], place)
+        training = tensors(split.x_train[:samples], split.y_train[:samples], loss, place)
+        if held_out:
+            validation = tensors(
+                split.x_validation[:held_out], split.y_validation[:held_out], loss, place
+            )
     with clock.phase("build"):
         torch.manual_seed(seed)
-        model = definition.torch_model(split.x_train.shape[1:], recipe["model"])
-        model.apply(_initialise)
+        model = definition.torch_model(split, recipe["model"])
+        model.apply(initialise)
         model.to(place)
-        optimizer = _optimizer(recipe["optimizer"], model)
+        optimizer = optimizer_of(recipe["optimizer"], model)
     if place.type == "cuda":
         clock.synchronise = torch.cuda.synchronize
     for _ in range(schedule.epochs):
         clock.epoch_begin()
-        loss = _train_epoch(model, optimizer, training, batch, clock)
+        mean_loss = _train_epoch(model, optimizer, loss, training, batch, clock)
         clock.train_end()
-        accuracy = _accuracy(model, validation, batch)
-        clock.epoch_end(loss.item(), accuracy)
+        accuracy = _accuracy(model, loss, validation, batch) if validation else None
+        clock.epoch_end(mean_loss.item(), accuracy)
     for _ in range(schedule.evaluations):
         with clock.evaluation():
-            _accuracy(model, validation, batch)
+            _accuracy(model, loss, validation, batch)
+    with clock.input_alone(schedule.input_steps):
+        for _, _ in zip(range(schedule.input_steps), _batches(training, batch), strict=False):
+            pass
+        clock.synchronise()
+    return lambda inputs: _predict(model, inputs, place)
 
 
-def _train_epoch(model, optimizer, training, batch: int, clock: Clock) -> torch.Tensor:
+class CategoricalCrossentropy:
+    """Cross-entropy of logits and class numbers, as the mean over a batch."""
+
+    label_type = torch.int64
+
+    def __call__(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return nn.functional.cross_entropy(logits, labels)
+
+    def classes(self, logits: torch.Tensor) -> torch.Tensor:
+        """The class that logits say."""
+        return logits.argmax(1)
+
+
+class BinaryCrossentropy:
+    """Cross-entropy of one logit (samples x 1) and labels 0 or 1, as the mean over a batch."""
+
+    label_type = torch.float32
+
+    def __call__(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return nn.functional.binary_cross_entropy_with_logits(logits.squeeze(1), labels)
+
+    def classes(self, logits: torch.Tensor) -> torch.Tensor:
+        """The class that logits say, as a float."""
+        return (logits.squeeze(1) > 0).float()
+
+
+LOSSES = {
+    "categorical_crossentropy": CategoricalCrossentropy(),
+    "binary_crossentropy": BinaryCrossentropy(),
+}
+
+
+def _train_epoch(model, optimizer, loss, training, batch: int, clock: Clock) -> torch.Tensor:
     """One epoch in random order; the mean loss stays on the device until somebody asks."""
-    inputs, labels = training
+    samples = len(training[0])
     model.train()
-    order = torch.randperm(len(inputs), device=inputs.device)
-    total = torch.zeros((), device=inputs.device)
-    correct = torch.zeros((), device=inputs.device)
-    for step, start in enumerate(range(0, len(inputs), batch)):
+    total = torch.zeros((), device=training[0].device)
+    correct = torch.zeros((), device=training[0].device)
+    batches = _batches(training, batch)
+    for step in range(clock.schedule.steps):
         clock.step(step)
-        chosen = order[start : start + batch]
-        y = labels[chosen]
+        x, y = next(batches)
         optimizer.zero_grad()
-        logits = model(inputs[chosen])
-        loss = nn.functional.cross_entropy(logits, y)
-        loss.backward()
+        logits = model(x)
+        value = loss(logits, y)
+        value.backward()
         optimizer.step()
         # Keras keeps loss and accuracy of the training steps; so does this loop.
-        total += loss.detach() * len(y)
-        correct += (logits.detach().argmax(1) == y).sum()
-    return total / len(inputs)
+        total += value.detach() * len(y)
+        if clock.schedule.evaluation_steps:
+            correct += (loss.classes(logits.detach()) == y).sum()
+    return total / samples
+
+
+def _batches(training, batch: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """The batches of an epoch, in random order."""
+    inputs, labels = training
+    order = torch.randperm(len(inputs), device=inputs.device)
+    for start in range(0, len(inputs), batch):
+        chosen = order[start : start + batch]
+        yield inputs[chosen], labels[chosen]
 
 
 @torch.inference_mode()
-def _accuracy(model, validation, batch: int) -> float:
+def _accuracy(model, loss, validation, batch: int) -> float:
     """Held-out accuracy, a fraction; the held-out loss is formed too, as Keras does."""
     inputs, labels = validation
     model.eval()
@@ -91,26 +149,65 @@ def _accuracy(model, validation, batch: int) -> float:
     for start in range(0, len(inputs), batch):
         y = labels[start : start + batch]
         logits = model(inputs[start : start + batch])
-        total += nn.functional.cross_entropy(logits, y) * len(y)
-        correct += (logits.argmax(1) == y).sum()
+        total += loss(logits, y) * len(y)
+        correct += (loss.classes(logits) == y).sum()
     return (correct / len(inputs)).item()
 
 
-def _tensors(inputs: np.ndarray, labels: np.ndarray, place: torch.device):
-    """Inputs with channels first, and labels, where the model is."""
+@torch.inference_mode()
+def _predict(model, inputs: np.ndarray, place: torch.device) -> np.ndarray:
+    model.eval()
+    return model(_inputs(inputs).to(place)).cpu().numpy()
+
+
+def tensors(
+    inputs: np.ndarray, labels: np.ndarray, loss, place: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs (pictures with channels first) and labels, where the model is."""
+    return _inputs(inputs).to(place), torch.from_numpy(labels).to(place, loss.label_type)
+
+
+def _inputs(inputs: np.ndarray) -> torch.Tensor:
     if inputs.ndim == 4:
         inputs = np.ascontiguousarray(np.moveaxis(inputs, -1, 1))
-    return torch.from_numpy(inputs).to(place), torch.from_numpy(labels.astype(np.int64)).to(place)
+    # PyTorch takes no views that must not be written to, such as overlapping windows of a text.
+    return torch.from_numpy(inputs if inputs.flags.writeable else inputs.copy())
 
 
-def _initialise(layer: nn.Module) -> None:
+def initialise(layer: nn.Module) -> None:
+    """Weights as Keras starts them: Glorot uniform, biases 0, embeddings uniform to 0.05.
+
+    An LSTM starts with orthogonal recurrent weights and a forget bias of 1. PyTorch's LSTM has
+    two biases where Keras has one; the second stays at 0 and is not trained.
+    """
     if isinstance(layer, nn.Linear | nn.Conv2d):
         nn.init.xavier_uniform_(layer.weight)
         nn.init.zeros_(layer.bias)
+    elif isinstance(layer, nn.Embedding | nn.EmbeddingBag):
+        nn.init.uniform_(layer.weight, -0.05, 0.05)
+    elif isinstance(layer, nn.LSTM):
+        for name, weights in layer.named_parameters():
+            if name.startswith("weight_ih"):
+                nn.init.xavier_uniform_(weights)
+            elif name.startswith("weight_hh"):
+                nn.init.orthogonal_(weights)
+            else:
+                nn.init.zeros_(weights)
+            if name.startswith("bias_ih"):
+                with torch.no_grad():
+                    weights[layer.hidden_size : 2 * layer.hidden_size] = 1  # forget gate
+            elif name.startswith("bias_hh"):
+                weights.requires_grad_(False)
 
 
-def _optimizer(settings: dict, model: nn.Module) -> torch.optim.Optimizer:
-    rate, rho, epsilon = settings["learning_rate"], settings["rho"], settings["epsilon"]
-    if settings["name"] == "rmsprop":
-        return torch.optim.RMSprop(model.parameters(), lr=rate, alpha=rho, eps=epsilon)
-    return torch.optim.Adadelta(model.parameters(), lr=rate, rho=rho, eps=epsilon)
+def optimizer_of(settings: dict, model: nn.Module) -> torch.optim.Optimizer:
+    """The optimiser of a recipe, for the weights of a model that are trained."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    rate, epsilon = settings["learning_rate"], settings["epsilon"]
+    match settings["name"]:
+        case "rmsprop":
+            return torch.optim.RMSprop(weights, lr=rate, alpha=settings["rho"], eps=epsilon)
+        case "adadelta":
+            return torch.optim.Adadelta(weights, lr=rate, rho=settings["rho"], eps=epsilon)
+    betas = (settings["beta_1"], settings["beta_2"])
+    return torch.optim.Adam(weights, lr=rate, betas=betas, eps=epsilon)

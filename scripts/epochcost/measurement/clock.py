@@ -18,14 +18,22 @@ from epochcost.measurement.schedule import Schedule
 
 @dataclass
 class Epoch:
-    """One epoch as it was timed; seconds since its begin in `marks`, by step."""
+    """One epoch as it was timed; seconds since its begin in `marks`, by step.
+
+    eval_s, accuracy: None where the recipe has no validation.
+    """
 
     number: int
     marks: dict[int, float] = field(default_factory=dict)
     train_s: float = 0.0
     eval_s: float | None = None
     loss: float | None = None
-    metric: float | None = None
+    accuracy: float | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the epoch was trained to its end."""
+        return self.loss is not None
 
 
 class Stopwatch:
@@ -58,6 +66,8 @@ class Clock:
         self.phase_now = "import"
         self.epochs: list[Epoch] = []
         self.evaluations: list[float] = []
+        self.input: dict[str, float] | None = None
+        self.sample: str | None = None
         self._marks = frozenset(schedule.marks)
         self._begin = 0.0
 
@@ -89,11 +99,12 @@ class Clock:
         self.epochs[-1].train_s = time.perf_counter() - self._begin
         self.phase_now = "evaluate"
 
-    def epoch_end(self, loss: float, metric: float | None) -> None:
-        """The epoch is over, with its mean training loss and its held-out metric."""
+    def epoch_end(self, loss: float, accuracy: float | None = None) -> None:
+        """The epoch is over, with its mean training loss and its held-out accuracy."""
         epoch = self.epochs[-1]
-        epoch.eval_s = time.perf_counter() - self._begin - epoch.train_s
-        epoch.loss, epoch.metric = loss, metric
+        if self.schedule.evaluation_steps:
+            epoch.eval_s = time.perf_counter() - self._begin - epoch.train_s
+        epoch.loss, epoch.accuracy = loss, accuracy
 
     @contextmanager
     def evaluation(self) -> Iterator[None]:
@@ -103,6 +114,18 @@ class Clock:
         start = time.perf_counter()
         yield
         self.evaluations.append(time.perf_counter() - start)
+
+    @contextmanager
+    def input_alone(self, steps: int) -> Iterator[None]:
+        """Time what it takes to have `steps` batches and do nothing with them.
+
+        It is done after training, so that it disturbs nothing. Where a framework has its next
+        batch ready while it trains, the wait for data within training is shorter than this.
+        """
+        self.phase_now = "input"
+        start = time.perf_counter()
+        yield
+        self.input = {"steps": steps, "seconds": time.perf_counter() - start}
 
     def blocks(self) -> list[tuple[int, float]]:
         """(steps, seconds) of each stretch between two marks of the first epoch."""

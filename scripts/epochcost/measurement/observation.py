@@ -12,10 +12,11 @@ from typing import Any
 from epochcost import __version__
 from epochcost.measurement import activity, machine
 from epochcost.measurement.activity import Activity
-from epochcost.measurement.clock import Clock
+from epochcost.measurement.clock import Clock, Epoch
 from epochcost.records.record import SCHEMA_VERSION
 
-_PHASES = ("import", "data", "build", "first_step", "train", "evaluate", "save")
+LOSS = "loss"
+_PHASES = ("import", "data", "build", "first_step", "train", "evaluate", "sample", "save")
 
 
 def now() -> str:
@@ -46,8 +47,8 @@ def record(
     identity = "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run)
     # Generated data say nothing about quality, and neither does a part of a training.
     judged = run["scale"] == "full" and failure is None and manifest["source"] != "synthetic"
-    value = clock.epochs[-1].metric if clock.epochs else None
-    target = recipe["quality"]["target"]
+    metric, target = recipe["quality"]["metric"], recipe["quality"]["target"]
+    value = _metric(clock.epochs[-1], metric) if clock.epochs else None
     batch = recipe["batch_size"]
     trained = min(clock.schedule.steps * batch, samples[0])
     held_out = min(clock.schedule.evaluation_steps * batch, samples[1])
@@ -76,6 +77,7 @@ def record(
             "complete": manifest["kind"] == "complete",
             "train_samples": samples[0],
             "validation_samples": samples[1],
+            "skipped": sum(manifest["skipped"].values()),
             "sha256": _fingerprint(manifest),
         },
         "phases": _phases(clock),
@@ -87,21 +89,23 @@ def record(
                 "samples": trained,
                 "eval_samples": held_out,
                 "loss": _finite(epoch.loss),
-                "metric": _finite(epoch.metric),
+                "metric": _metric(epoch, metric),
             }
             for epoch in clock.epochs
-            if epoch.eval_s is not None
+            if epoch.done
         ],
         "blocks": [
             {"steps": steps, "samples": steps * batch, "seconds": seconds}
             for steps, seconds in blocks
         ],
         "evaluations": [{"samples": held_out, "seconds": seconds} for seconds in clock.evaluations],
+        "input": clock.input,
+        "sample": clock.sample,
         "quality": {
-            "metric": recipe["quality"]["metric"],
-            "value": _finite(value),
+            "metric": metric,
+            "value": value,
             "target": target,
-            "reached": value >= target if judged else None,
+            "reached": _reached(metric, value, target) if judged else None,
         },
         "steady_state": _steady_state(clock, blocks, trained, batch),
         "utilisation": {
@@ -116,8 +120,8 @@ def record(
 
 
 def diverged(clock: Clock) -> bool:
-    """Whether a loss or a metric of the run is not a finite number."""
-    values = [value for epoch in clock.epochs for value in (epoch.loss, epoch.metric)]
+    """Whether a loss or an accuracy of the run is not a finite number."""
+    values = [value for epoch in clock.epochs for value in (epoch.loss, epoch.accuracy)]
     return any(value is not None and not math.isfinite(value) for value in values)
 
 
@@ -133,6 +137,18 @@ def _phases(clock: Clock) -> dict[str, float | None]:
         done = [epoch.eval_s for epoch in clock.epochs if epoch.eval_s is not None]
         phases["evaluate"] = sum(done) + sum(clock.evaluations) if done else None
     return phases
+
+
+def _metric(epoch: Epoch, name: str) -> float | None:
+    """What the quality of a run is judged by: held-out accuracy, or the training loss."""
+    return _finite(epoch.loss if name == LOSS else epoch.accuracy)
+
+
+def _reached(metric: str, value: float | None, target: float) -> bool:
+    """Whether a run is as good as its recipe asks; a lower loss is better."""
+    if value is None:
+        return False
+    return value <= target if metric == LOSS else value >= target
 
 
 def _steady_state(

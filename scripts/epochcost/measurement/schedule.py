@@ -10,6 +10,7 @@ QUICK_BLOCK_STEPS = 30
 QUICK_BLOCKS = 10
 QUICK_EVALUATIONS = 2
 QUICK_EVALUATION_STEPS = 80
+INPUT_STEPS = 331
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Schedule:
     steps: training steps of an epoch; fewer than the whole epoch in a quick run.
     marks: steps after which the clock is read within the first epoch, ascending.
     evaluations: validation passes after the last epoch, beside those of the epochs.
-    evaluation_steps: batches of a validation pass.
+    evaluation_steps: batches of a validation pass; 0 where the recipe has none.
     """
 
     epochs: int
@@ -28,6 +29,11 @@ class Schedule:
     marks: tuple[int, ...]
     evaluations: int
     evaluation_steps: int
+
+    @property
+    def input_steps(self) -> int:
+        """Batches of the pass over the input alone."""
+        return min(self.steps, INPUT_STEPS)
 
 
 def plan(
@@ -44,6 +50,6 @@ def plan(
         epochs=1,
         steps=last,
         marks=(1, *(border for border in borders if border < last)),
-        evaluations=QUICK_EVALUATIONS,
+        evaluations=QUICK_EVALUATIONS if evaluation_steps else 0,
         evaluation_steps=min(QUICK_EVALUATION_STEPS, evaluation_steps),
     )

@@ -16,7 +16,7 @@ SCHEMA_VERSION = 1
 _RESERVED_BYTES = 64 * 1024
 _PARTS = ("status", "machine", "software", "settings", "data", "epochs", "quality", "noise")
 # What makes two trainings of a workload the same; titles and targets do not.
-_RECIPE = ("dataset", "epochs", "batch_size", "optimizer", "model")
+_RECIPE = ("dataset", "epochs", "batch_size", "loss", "optimizer", "model")
 _NAME = re.compile(r"^(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]*)$")
 
 

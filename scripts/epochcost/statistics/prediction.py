@@ -35,7 +35,9 @@ def predict(record: dict[str, Any]) -> Prediction:
     ]
     passes = [seconds * share for seconds, share in evaluations]
     first = record["epochs"][0]
-    first_pass = first["eval_s"] * data["validation_samples"] / first["eval_samples"]
+    first_pass = 0.0  # of a recipe without validation
+    if first["eval_samples"]:
+        first_pass = first["eval_s"] * data["validation_samples"] / first["eval_samples"]
     later_pass = fmean(passes) if passes else first_pass
     other_seconds = sum(block["seconds"] for block in others)
     other_steps = sum(block["steps"] for block in others)

@@ -2,11 +2,15 @@
 
 A workload's module has
 
-    inputs(arrays)                      -> Split, float32 inputs (channels last) and labels
-    keras_model(shape, hyper)           -> keras.Model that gives logits
-    torch_model(shape, hyper)           -> torch.nn.Module that gives logits (channels first)
+    inputs(arrays, hyper)       -> Split, what the model trains on and is judged by
+    keras_model(split, hyper)   -> keras.Model that gives logits (pictures: channels last)
+    torch_model(split, hyper)   -> torch.nn.Module that gives logits (pictures: channels first)
 
-`hyper` is the `model` entry of config/workloads.yaml; `shape` is one sample's, channels last.
+and, where the recipe ends with more than training,
+
+    sample(predict, split, hyper, seed) -> str, text that the trained model writes
+
+`hyper` is the `model` entry of config/workloads.yaml.
 """
 
 import importlib
@@ -18,12 +22,32 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Split:
-    """What a model trains on and is judged by; labels are class numbers."""
+    """What a model trains on and is judged by.
+
+    x_train, x_validation: samples first; float32, or whole numbers for words and characters.
+    y_train, y_validation: class numbers; of two classes 0 and 1.
+    vocabulary: for words and characters, how many different ones there are.
+    alphabet: for characters, which.
+
+    A recipe without validation has None for its two arrays.
+    """
 
     x_train: np.ndarray
     y_train: np.ndarray
-    x_validation: np.ndarray
-    y_validation: np.ndarray
+    x_validation: np.ndarray | None = None
+    y_validation: np.ndarray | None = None
+    vocabulary: int = 0
+    alphabet: str = ""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one sample."""
+        return self.x_train.shape[1:]
+
+    @property
+    def validation_samples(self) -> int:
+        """How many samples the model is judged by; 0 where the recipe has no validation."""
+        return 0 if self.x_validation is None else len(self.x_validation)
 
 
 def load(name: str) -> ModuleType:

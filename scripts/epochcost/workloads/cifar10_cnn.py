@@ -9,7 +9,7 @@ import numpy as np
 from epochcost.workloads import Split
 
 
-def inputs(arrays) -> Split:
+def inputs(arrays, hyper: dict) -> Split:
     """Pictures as 32 x 32 x 3 floats from 0 to 1."""
     return Split(
         arrays["x_train"].astype(np.float32) / 255,
@@ -19,7 +19,7 @@ def inputs(arrays) -> Split:
     )
 
 
-def keras_model(shape: tuple[int, ...], hyper: dict):
+def keras_model(split: Split, hyper: dict):
     import keras
     from keras import layers
 
@@ -33,7 +33,7 @@ def keras_model(shape: tuple[int, ...], hyper: dict):
         ]
     return keras.Sequential(
         [
-            keras.Input(shape),
+            keras.Input(split.shape),
             layers.RandomTranslation(hyper["shift"], hyper["shift"], fill_mode="nearest"),
             layers.RandomFlip("horizontal"),
             *convolutions,
@@ -45,10 +45,10 @@ def keras_model(shape: tuple[int, ...], hyper: dict):
     )
 
 
-def torch_model(shape: tuple[int, ...], hyper: dict):
+def torch_model(split: Split, hyper: dict):
     from torch import nn
 
-    side, _, channels = shape
+    side, _, channels = split.shape
     layers = [_shift_and_mirror(hyper["shift"])]
     for filters in hyper["filters"]:
         layers += [

@@ -5,7 +5,7 @@ import numpy as np
 from epochcost.workloads import Split
 
 
-def inputs(arrays) -> Split:
+def inputs(arrays, hyper: dict) -> Split:
     """Pictures as 28 x 28 x 1 floats from 0 to 1."""
 
     def planes(x: np.ndarray) -> np.ndarray:
@@ -19,7 +19,7 @@ def inputs(arrays) -> Split:
     )
 
 
-def keras_model(shape: tuple[int, ...], hyper: dict):
+def keras_model(split: Split, hyper: dict):
     import keras
     from keras import layers
 
@@ -27,7 +27,7 @@ def keras_model(shape: tuple[int, ...], hyper: dict):
     after_pooling, after_dense = hyper["dropout"]
     return keras.Sequential(
         [
-            keras.Input(shape),
+            keras.Input(split.shape),
             layers.Conv2D(first, hyper["kernel"], activation="relu"),
             layers.Conv2D(second, hyper["kernel"], activation="relu"),
             layers.MaxPooling2D(2),
@@ -40,10 +40,10 @@ def keras_model(shape: tuple[int, ...], hyper: dict):
     )
 
 
-def torch_model(shape: tuple[int, ...], hyper: dict):
+def torch_model(split: Split, hyper: dict):
     from torch import nn
 
-    height, width, channels = shape
+    height, width, channels = split.shape
     first, second = hyper["filters"]
     after_pooling, after_dense = hyper["dropout"]
     lost = 2 * (hyper["kernel"] - 1)

@@ -7,7 +7,7 @@ import numpy as np
 from epochcost.workloads import Split
 
 
-def inputs(arrays) -> Split:
+def inputs(arrays, hyper: dict) -> Split:
     """Pictures as 784 floats from 0 to 1."""
 
     def flat(x: np.ndarray) -> np.ndarray:
@@ -21,13 +21,13 @@ def inputs(arrays) -> Split:
     )
 
 
-def keras_model(shape: tuple[int, ...], hyper: dict):
+def keras_model(split: Split, hyper: dict):
     import keras
     from keras import layers
 
     return keras.Sequential(
         [
-            keras.Input(shape),
+            keras.Input(split.shape),
             layers.Dense(hyper["units"], activation="relu"),
             layers.Dropout(hyper["dropout"]),
             layers.Dense(hyper["units"], activation="relu"),
@@ -37,11 +37,11 @@ def keras_model(shape: tuple[int, ...], hyper: dict):
     )
 
 
-def torch_model(shape: tuple[int, ...], hyper: dict):
+def torch_model(split: Split, hyper: dict):
     from torch import nn
 
     return nn.Sequential(
-        nn.Linear(math.prod(shape), hyper["units"]),
+        nn.Linear(math.prod(split.shape), hyper["units"]),
         nn.ReLU(),
         nn.Dropout(hyper["dropout"]),
         nn.Linear(hyper["units"], hyper["units"]),

@@ -1,0 +1,186 @@
+"""Tweets, happy or not, as word numbers: Sentiment140, Thinknook's edition, or two text files.
+
+The text is cleaned and split as the study of 2018 did (letters, digits and a few marks; marks and
+the ends of contractions are words of their own), every word has a number, and one tweet in ten,
+drawn at random, is held out. Files are read as streams: the tweets in full need less than 2 GiB.
+"""
+
+import csv
+import io
+import re
+import zipfile
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from epochcost.datasets.damage import decoded
+from epochcost.datasets.generated import mislabel
+from epochcost.datasets.sequences import ranges
+from epochcost.errors import InputError
+
+_SENTIMENT140 = "training.1600000.processed.noemoticon.csv"
+_POLARITIES = {"0": 0, "4": 1}
+_THINKNOOK = re.compile(rb"\d+,([01]),[^,]*,(.*)", re.DOTALL)
+_THINKNOOK_HEADER = b"ItemID,Sentiment,SentimentSource,SentimentText"
+_NO_MARK = re.compile(r"[^A-Za-z0-9(),!?'`]")
+_SPLIT_OFF = re.compile(r"(n't|'(?:s|ve|re|d|ll)|[(),!?])")
+# What generated data have of the study (Manne 2018), and of the longest of 100,000 real tweets.
+_TWEETS, _VOCABULARY, _LONGEST = 1_578_627, 274_562, 117
+_HELD_OUT = 0.1
+_SEED = 123
+
+
+def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
+    """Read, clean, number, shuffle and split the tweets.
+
+    Tweets that are not in their file's encoding, hold NUL bytes, have no text or another class
+    than the two are left out and counted in `skipped`. A tweet of which cleaning leaves no word
+    is kept, as in the study: a row of zeros.
+
+    Returns:
+        words_<part>, the numbers of all tweets one after the other, ends_<part> and y_<part>
+        (1 is happy) for the parts train and validation; vocabulary, how many numbers there are,
+        0 for padding included; longest, the words of the longest tweet.
+    """
+    numbers: dict[str, int] = {}
+    tokens, lengths, labels = array("i"), array("i"), array("b")
+    for label, text in _tweets(paths, skipped):
+        words = clean(text)
+        tokens.extend(numbers.setdefault(word, len(numbers)) for word in words)
+        lengths.append(len(words))
+        labels.append(label)
+    if len(set(labels)) < 2:
+        raise InputError(f"{', '.join(map(str, paths.values()))}: no tweets of both classes")
+    words = _by_frequency(np.frombuffer(tokens, np.int32), list(numbers))
+    return _split(
+        words,
+        np.frombuffer(lengths, np.int32),
+        np.frombuffer(labels, np.uint8),
+        len(numbers) + 1,
+    )
+
+
+def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """As many tweets and words as the study had; words follow Zipf's law and lean to a class."""
+    labels = rng.integers(0, 2, _TWEETS, dtype=np.uint8)
+    lengths = np.clip(rng.normal(15, 7, _TWEETS).astype(np.int32), 1, _LONGEST)
+    lengths[0] = _LONGEST
+    total = int(lengths.sum())
+    words = rng.zipf(1.4, total) % (_VOCABULARY - 2) + 1
+    leaning = rng.random(total) < 0.2
+    words = np.where(leaning, words // 2 * 2 + np.repeat(labels, lengths), words)
+    words = np.maximum(words, 1).astype(np.int32)
+    return _split(words, lengths, mislabel(rng, labels, 2), _VOCABULARY)
+
+
+def clean(text: str) -> list[str]:
+    """The words of a tweet, in lower case."""
+    text = _NO_MARK.sub(" ", text)
+
+    def apart(match: re.Match) -> str:
+        return f" {match[0]} " if len(match[0]) == 1 else f" {match[0]}"
+
+    return _SPLIT_OFF.sub(apart, text).lower().split()
+
+
+def _tweets(paths: dict[str, Path], skipped: Counter) -> Iterator[tuple[int, str]]:
+    """(class, text) of each tweet that can be read."""
+    if set(paths) == {"negative.txt", "positive.txt"}:
+        for label, name in enumerate(["negative.txt", "positive.txt"]):
+            with open(paths[name], "rb") as file:
+                yield from _readable(((label, line) for line in file), skipped)
+        return
+    (path,) = paths.values()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            name = next((n for n in archive.namelist() if n.endswith(_SENTIMENT140)), None)
+            if name:
+                with archive.open(name) as file:
+                    yield from _sentiment140(file, skipped)
+                return
+            name = next((n for n in archive.namelist() if n.endswith(".csv")), None)
+            if name is None:
+                raise InputError(f"{path} holds no table of tweets")
+            with archive.open(name) as file:
+                yield from _readable(_thinknook(file, path), skipped)
+    except zipfile.BadZipFile as error:
+        raise InputError(f"{path} is not a whole zip archive: {error}") from None
+
+
+def _readable(tweets: Iterable[tuple[int, bytes]], skipped: Counter) -> Iterator[tuple[int, str]]:
+    for label, content in tweets:
+        text = decoded(content, skipped)
+        if text is None:
+            continue
+        if not text.strip():
+            skipped["no text"] += 1
+            continue
+        yield label, text
+
+
+def _sentiment140(file, skipped: Counter) -> Iterator[tuple[int, str]]:
+    """Rows of polarity, id, date, query, user, text; quoted, in Latin-1."""
+    lines = io.TextIOWrapper(file, encoding="latin-1", newline="")
+    for row in csv.reader(lines):
+        if len(row) != 6 or row[0] not in _POLARITIES:
+            skipped["no tweet of the two classes"] += 1
+        elif "\0" in row[5]:
+            skipped["NUL bytes"] += 1
+        elif not row[5].strip():
+            skipped["no text"] += 1
+        else:
+            yield _POLARITIES[row[0]], row[5]
+
+
+def _thinknook(file, path: Path) -> Iterator[tuple[int, bytes]]:
+    """Rows of number, class, source, text; the text's quotes and commas are not escaped.
+
+    A line that does not begin like a row goes on with the tweet before it.
+    """
+    header = file.readline().strip().removeprefix(b"\xef\xbb\xbf")
+    if header != _THINKNOOK_HEADER:
+        raise InputError(f"{path} has neither Sentiment140's nor Thinknook's table of tweets")
+    row = None
+    for line in file:
+        begin = _THINKNOOK.fullmatch(line)
+        if begin:
+            if row:
+                yield row
+            row = (int(begin[1]), begin[2])
+        elif row:
+            row = (row[0], row[1] + line)
+    if row:
+        yield row
+
+
+def _by_frequency(tokens: np.ndarray, words: list[str]) -> np.ndarray:
+    """Tokens numbered by frequency from 1, words of the same frequency in their own order."""
+    counts = np.bincount(tokens, minlength=len(words))
+    order = sorted(range(len(words)), key=lambda number: (-counts[number], words[number]))
+    ranks = np.empty(len(words), np.int32)
+    ranks[order] = np.arange(1, len(words) + 1)
+    return ranks[tokens]
+
+
+def _split(
+    words: np.ndarray, lengths: np.ndarray, labels: np.ndarray, vocabulary: int
+) -> dict[str, np.ndarray]:
+    """The parts train and validation, in an order that is random and always the same."""
+    order = np.random.default_rng(_SEED).permutation(len(labels))
+    held_out = int(_HELD_OUT * len(labels))
+    parts = {
+        "train": order[: len(order) - held_out],
+        "validation": order[len(order) - held_out :],
+    }
+    starts = np.cumsum(lengths, dtype=np.int64) - lengths
+    values = {}
+    for part, chosen in parts.items():
+        values[f"words_{part}"] = words[ranges(starts[chosen], lengths[chosen])]
+        values[f"ends_{part}"] = np.cumsum(lengths[chosen], dtype=np.int64)
+        values[f"y_{part}"] = labels[chosen]
+    values["vocabulary"] = np.array(vocabulary)
+    values["longest"] = np.array(lengths.max())
+    return values

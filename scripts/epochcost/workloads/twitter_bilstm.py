@@ -1,0 +1,23 @@
+"""Tweets with a bidirectional LSTM over all their words, every word of the data with a vector."""
+
+from epochcost.datasets.sequences import padded
+from epochcost.workloads import Split
+from epochcost.workloads.bilstm import keras_model, torch_model
+
+__all__ = ["inputs", "keras_model", "torch_model"]
+
+
+def inputs(arrays, hyper: dict) -> Split:
+    """Tweets filled up with zeros to the longest of all."""
+    longest = int(arrays["longest"])
+
+    def words(part: str):
+        return padded(arrays[f"words_{part}"], arrays[f"ends_{part}"], longest, zeros="behind")
+
+    return Split(
+        words("train"),
+        arrays["y_train"],
+        words("validation"),
+        arrays["y_validation"],
+        vocabulary=int(arrays["vocabulary"]),
+    )
