@@ -32,6 +32,12 @@ try:
         )
         for name in KNOWN.datasets_needed()
     }
+    ORIGINS |= {
+        name: registry.choose_weights(
+            name, KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW
+        )
+        for name in KNOWN.weights_needed()
+    }
     PLAN = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS)
     PLAN.drop_stale_markers(RECORDS, MARKERS)
     prices.load(*PRICES)
@@ -58,6 +64,15 @@ def arrays_of(workload):
     """The manifest of the arrays that a workload trains on."""
     dataset = KNOWN.workloads[workload]["dataset"]
     return f"data/arrays/{dataset}/{ORIGINS[dataset].kind}/manifest.json"
+
+
+def weights_of(workload):
+    """The description of the weights that a training starts from; none where it starts from random
+    ones."""
+    name = KNOWN.workloads[workload].get("weights")
+    if name is None or ORIGINS[name].source == registry.RANDOM:
+        return []
+    return f"data/raw/{name}/complete.json"
 
 
 def code_of(room):

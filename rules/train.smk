@@ -12,6 +12,7 @@ for hardware in KNOWN["hardware"]:
             f"train_{hardware.replace('-', '_').replace('.', '_')}"
         input:
             data=lambda wildcards: arrays_of(wildcards.workload),
+            weights=lambda wildcards: weights_of(wildcards.workload),
             environment=lambda wildcards, hardware=hardware: environment_marker(
                 wildcards.framework, hardware
             ),
@@ -32,6 +33,7 @@ for hardware in KNOWN["hardware"]:
         params:
             python=lambda wildcards, hardware=hardware: python_of(wildcards.framework, hardware),
             data=lambda wildcards: Path(arrays_of(wildcards.workload)).parent,
+            weights=lambda wildcards, input: f"--weights {input.weights}" if input.weights else "",
             hardware=hardware,
             scale=KNOWN["scale"],
             seed=KNOWN["seed"],
@@ -42,7 +44,7 @@ for hardware in KNOWN["hardware"]:
             "{params.python} scripts/train.py {wildcards.workload} {wildcards.framework} "
             "--hardware {params.hardware} --variant {wildcards.variant} "
             "--trial {wildcards.trial} --scale {params.scale} --seed {params.seed} "
-            "--data {params.data} > {log} 2>&1"
+            "--data {params.data} {params.weights} > {log} 2>&1"
 
 
 rule measure:

@@ -19,9 +19,7 @@ def main() -> None:
     parser.add_argument("--raw", type=Path, default=Path("data/raw"), help="where files go")
     arguments = parser.parse_args()
     known = configuration.load()
-    if arguments.dataset not in known.datasets:
-        hint = errors.nearest(arguments.dataset, known.datasets)
-        raise errors.InputError(f"unknown data set '{arguments.dataset}'; {hint}")
+    known.check_dataset(arguments.dataset)
     download.fetch(
         arguments.dataset,
         arguments.kind,

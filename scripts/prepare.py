@@ -6,7 +6,7 @@ Out: <folder>/*.npy and <folder>/manifest.json.
 
 from pathlib import Path
 
-from epochcost import errors, files
+from epochcost import configuration, errors, files
 from epochcost.datasets import preparation
 
 
@@ -18,7 +18,15 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="folder for the arrays")
     arguments = parser.parse_args()
     folder = arguments.output or Path("data/arrays", arguments.dataset, arguments.kind)
-    manifest = preparation.prepare(arguments.dataset, arguments.kind, arguments.raw, folder)
+    known = configuration.load()
+    known.check_dataset(arguments.dataset)
+    manifest = preparation.prepare(
+        arguments.dataset,
+        arguments.kind,
+        arguments.raw,
+        folder,
+        known.preparation_of(arguments.dataset),
+    )
     skipped = files.read_json(manifest)["skipped"]
     if skipped:
         reasons = ", ".join(f"{count} ({reason})" for reason, count in sorted(skipped.items()))

@@ -51,6 +51,10 @@ def _sections(relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path) ->
         title = known.workloads.get(base.workload, {}).get("title", base.workload)
         pictures = {name: figures / f"{base.workload}-{name}.svg" for name in ("time", "cost")}
         sections.append(page.section(base.workload, title, rows, pictures))
+    for workload in sorted(relative[relative.baseline.isna()].workload.unique()):
+        rows = selection.rows_without_baseline(relative, workload)
+        title = known.workloads.get(workload, {}).get("title", workload)
+        sections.append(page.section(workload, title, rows, {}))
     return sections
 
 

@@ -28,7 +28,8 @@ def main() -> None:
     parser.add_argument("--machine", help="the machine with that price; default: this one")
     parser.add_argument("--output", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
-    labels = {key: entry["label"] for key, entry in configuration.load().hardware.items()}
+    configured = configuration.load()
+    labels = {key: entry["label"] for key, entry in configured.hardware.items()}
     runs, epochs = _rows(arguments.records, arguments.published, labels)
     known = prices.load(arguments.published / "prices.csv", *arguments.prices)
     costs = tables.costs_table(
@@ -39,7 +40,7 @@ def main() -> None:
         arguments.machine or machine.describe()["id"],
     )
     baselines = pd.read_csv(arguments.published / "baselines.csv")
-    relative = tables.relative_table(runs, costs, baselines)
+    relative = tables.relative_table(runs, costs, baselines, configured.complete_samples())
     for name, table in (
         ("runs", runs),
         ("epochs", epochs),

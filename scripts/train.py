@@ -6,12 +6,13 @@ too, with the phase and the reason; bad input leaves none.
 """
 
 import argparse
+import dataclasses
 import os
 import sys
 from importlib import metadata
 from pathlib import Path
 
-from epochcost import errors, frameworks, workloads
+from epochcost import errors, files, frameworks, recipes, workloads
 from epochcost.datasets import arrays
 from epochcost.errors import InputError, nearest
 from epochcost.hardware import check_machine
@@ -22,7 +23,16 @@ from epochcost.measurement.turn import turn
 from epochcost.records import record
 
 ROOT = Path(__file__).resolve().parents[1]
-_PACKAGES = ("tensorflow", "tensorflow-cpu", "keras", "torch", "torchvision", "jax", "numpy")
+_PACKAGES = (
+    "tensorflow",
+    "tensorflow-cpu",
+    "keras",
+    "torch",
+    "torchvision",
+    "fastai",
+    "jax",
+    "numpy",
+)
 
 
 def main() -> int:
@@ -30,6 +40,9 @@ def main() -> int:
     parser.add_argument("workload", help="an id of config/workloads.yaml")
     parser.add_argument("framework", choices=sorted(frameworks.FRAMEWORKS))
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
+    parser.add_argument(
+        "--weights", type=Path, help="description of fetched weights; default: random ones"
+    )
     parser.add_argument("--record", type=Path, help="where the record goes; default: results/runs")
     parser.add_argument("--hardware", default="local", help="an id of config/hardware.yaml")
     parser.add_argument("--variant", choices=["default"], default="default")
@@ -94,10 +107,12 @@ def _measure(arguments: argparse.Namespace, recipe: dict, here: dict, waited: fl
     _check_device(framework, here)
     definition = workloads.load(arguments.workload)
     prepared, split, reading = _read_data(arguments.data, recipe, definition)
+    weights = None
+    if "weights" in recipe:
+        weights, file = _find_weights(recipe["weights"], arguments.weights)
+        split = dataclasses.replace(split, weights=file)
     samples = (len(split.x_train), split.validation_samples)
-    clock = clocks.Clock(
-        schedule.plan(arguments.scale, recipe["epochs"], recipe["batch_size"], *samples)
-    )
+    clock = clocks.Clock(schedule.plan(arguments.scale, recipe, *samples))
     clock.phases.update({"import": imported, "data": reading})
     failure = None
     try:
@@ -116,7 +131,7 @@ def _measure(arguments: argparse.Namespace, recipe: dict, here: dict, waited: fl
         "threads": framework.threads() or machine.usable_cores(),
     }
     return observation.record(
-        run, recipe, prepared.manifest, samples, clock, busy, software, failure, ROOT
+        run, recipe, prepared.manifest, weights, samples, clock, busy, software, failure, ROOT
     )
 
 
@@ -128,6 +143,20 @@ def _read_data(folder: Path, recipe: dict, definition):
         raise InputError(f"{folder} holds {prepared.manifest['dataset']}, not {recipe['dataset']}")
     split = definition.inputs(prepared, recipe["model"])
     return prepared, split, stopwatch.seconds()
+
+
+def _find_weights(name: str, description: Path | None) -> tuple[dict, Path | None]:
+    """What the record says of the weights to start from, and their file, checked."""
+    if description is None:
+        return {"name": name, "source": "random", "sha256": None}, None
+    fetched = files.read_json(description)
+    if fetched["dataset"] != name:
+        raise InputError(f"{description} describes {fetched['dataset']}, not {name}")
+    (file,) = fetched["files"]
+    path = description.parent / file["name"]
+    if not path.is_file() or files.sha256(path) != file["sha256"]:
+        raise InputError(f"{path} is missing or damaged; delete {description} and run again")
+    return {"name": name, "source": fetched["source"], "sha256": file["sha256"]}, path
 
 
 def _check_device(framework, here: dict) -> None:
@@ -152,12 +181,10 @@ def _positive(text: str) -> int:
 
 
 def _recipe(workload: str, framework: str) -> dict:
-    import yaml
-
-    recipes = yaml.safe_load((ROOT / "config/workloads.yaml").read_text(encoding="utf-8"))
-    if workload not in recipes:
-        raise InputError(f"unknown workload '{workload}'; {nearest(workload, recipes)}")
-    recipe = recipes[workload]
+    known = recipes.load(ROOT / "config/workloads.yaml")
+    if workload not in known:
+        raise InputError(f"unknown workload '{workload}'; {nearest(workload, known)}")
+    recipe = known[workload]
     if framework not in recipe["frameworks"]:
         raise InputError(
             f"{workload} is not trained by {framework}; "

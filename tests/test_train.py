@@ -55,6 +55,7 @@ def run(tmp_path, data, monkeypatch):
             "scale": scale,
             "seed": 1,
             "data": data,
+            "weights": None,
             "record": tmp_path / "local/mnist_mlp/pytorch/default-1.json",
         }
         arguments = argparse.Namespace(**(options | change))

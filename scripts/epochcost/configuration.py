@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import jsonschema
 import yaml
 
-from epochcost import files
+from epochcost import files, recipes
+from epochcost.datasets import preparation
 from epochcost.errors import InputError, nearest
 from epochcost.frameworks import FRAMEWORKS
 
@@ -40,6 +41,15 @@ class Configuration:
         folder = self["data"]["mirror"] or os.environ.get(MIRROR_VARIABLE)
         return Path(folder).expanduser() if folder else None
 
+    def check_dataset(self, name: str) -> None:
+        """Raise an InputError with the nearest right word if there is no data set `name`."""
+        _check_names("data set", [name], self.datasets)
+
+    def preparation_of(self, dataset: str) -> str:
+        """The Python module that prepares a data set."""
+        own = self.datasets[dataset].get("prepared_by")
+        return f"epochcost.workloads.{own}" if own else preparation.module_of(dataset)
+
     def frameworks_of(self, workload: str) -> list[str]:
         """The configured frameworks that can train `workload`."""
         able = self.workloads[workload]["frameworks"]
@@ -48,6 +58,19 @@ class Configuration:
     def datasets_needed(self) -> list[str]:
         """The data sets of the configured workloads, sorted."""
         return sorted({self.workloads[name]["dataset"] for name in self["workloads"]})
+
+    def complete_samples(self) -> dict[str, int]:
+        """Training samples of each workload's complete data, where they are known."""
+        return {
+            name: self.datasets[recipe["dataset"]]["train_samples"]
+            for name, recipe in self.workloads.items()
+            if "train_samples" in self.datasets[recipe["dataset"]]
+        }
+
+    def weights_needed(self) -> list[str]:
+        """The weights that the configured workloads start from, sorted."""
+        recipes = (self.workloads[name] for name in self["workloads"])
+        return sorted({recipe["weights"] for recipe in recipes if "weights" in recipe})
 
 
 def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Configuration:
@@ -63,19 +86,24 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     """
     config = root / "config"
     hardware = _read_checked(config / "hardware.yaml", root)
-    workloads = _read_checked(config / "workloads.yaml", root)
+    workloads, brought = recipes.separate(_read_checked(config / "workloads.yaml", root))
     datasets = _read_checked(config / "datasets.yaml", root)
+    datasets |= _check_brought(brought, datasets, root)
     if overrides is None:
         overrides = read_yaml(config / "config.yaml")
     settings = _normalised(overrides)
     _check(settings, root / "config/schemas/config.schema.json", "config")
     _check_values(settings)
     _check_names("hardware", settings["hardware"], hardware)
+    settings["workloads"] = _expanded(settings["workloads"], workloads)
+    settings["frameworks"] = _expanded(settings["frameworks"], FRAMEWORKS)
     _check_names("workload", settings["workloads"], workloads)
     _check_names("framework", settings["frameworks"], FRAMEWORKS)
     for name, workload in workloads.items():
         _check_names(f"workloads.yaml: {name}: framework", workload["frameworks"], FRAMEWORKS)
         _check_names(f"workloads.yaml: {name}: dataset", [workload["dataset"]], datasets)
+        if "weights" in workload:
+            _check_names(f"workloads.yaml: {name}: weights", [workload["weights"]], datasets)
     configuration = Configuration(settings, hardware, workloads, datasets)
     _check_combinations(configuration)
     return configuration
@@ -132,6 +160,11 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
+def _expanded(names: list[str], known: Mapping[str, Any]) -> list[str]:
+    """The names, or all there are for `all`."""
+    return list(known) if names == ["all"] else names
+
+
 def _number(text: str) -> float | str | None:
     if not text.strip():
         return None
@@ -185,6 +218,19 @@ def _check_values(settings: dict[str, Any]) -> None:
         for family, python in settings["python"].items():
             if not Path(python).exists():
                 raise InputError(f"config: python: {family}: {python} does not exist")
+
+
+def _check_brought(
+    brought: dict[str, dict[str, Any]], datasets: dict[str, dict[str, Any]], root: Path
+) -> dict[str, dict[str, Any]]:
+    """Check the data sets that workloads bring along, as those of datasets.yaml are checked."""
+    for name, entry in brought.items():
+        where = f"config/workloads.yaml: {entry['prepared_by']}: dataset"
+        if name in datasets:
+            raise InputError(f"{where}: {name} is in datasets.yaml already; say dataset: {name}")
+        plain = {key: value for key, value in entry.items() if key != "prepared_by"}
+        _check({name: plain}, root / "config/schemas/datasets.schema.json", where)
+    return brought
 
 
 def _check_names(what: str, names: list[str], known: Mapping[str, Any]) -> None:

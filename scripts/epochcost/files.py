@@ -67,3 +67,8 @@ def sha256(path: Path) -> str:
     """The sha256 of a file, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def has_sha256(path: Path, expected: str) -> bool:
+    """Whether a file has a sha256, of which `expected` may be only the beginning."""
+    return sha256(path).startswith(expected)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from epochcost.configuration import Configuration
-from epochcost.datasets.registry import Origin
+from epochcost.datasets.registry import RANDOM, Origin
 from epochcost.hardware import LOCAL
 from epochcost.records import record
 
@@ -107,6 +107,7 @@ def plan(
         for workload in configuration["workloads"]:
             recipe = configuration.workloads[workload]
             kind = origins[recipe["dataset"]].kind
+            weights = origins[recipe["weights"]].kind if "weights" in recipe else None
             for framework in configuration.frameworks_of(workload):
                 folder = records / hardware / workload / framework
                 contents = [(path, record.read(path)) for path in by_folder[folder]]
@@ -117,7 +118,7 @@ def plan(
                         if content["run"]["variant"] == variant
                     }
                     done = sum(
-                        _counts(content, configuration["scale"], kind, machine, recipe)
+                        _counts(content, configuration["scale"], kind, weights, machine, recipe)
                         for content in taken.values()
                     )
                     for trial in _free_trials(taken, configuration["runs"] - done):
@@ -126,7 +127,12 @@ def plan(
 
 
 def _counts(
-    content: dict[str, Any], scale: str, kind: str, machine: dict[str, Any], recipe: dict[str, Any]
+    content: dict[str, Any],
+    scale: str,
+    kind: str,
+    weights: str | None,
+    machine: dict[str, Any],
+    recipe: dict[str, Any],
 ) -> bool:
     """Whether a record is one of the runs that are wanted now."""
     run, data, there = content["run"], content["data"], content["machine"]
@@ -135,6 +141,9 @@ def _counts(
     ):
         return False
     if record.recipe_id(content["settings"]) != record.recipe_id(recipe):
+        return False
+    from_random = content["weights"] is not None and content["weights"]["source"] == RANDOM
+    if from_random != (weights == RANDOM):
         return False
     kind_there = "complete" if data["complete"] else "subset"
     if data["source"] == "synthetic":

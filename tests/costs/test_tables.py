@@ -1,4 +1,5 @@
 import copy
+import math
 
 import pytest
 
@@ -150,3 +151,32 @@ def test_the_contracts_columns_come_first(make_tables):
         "cost_low", "cost_high", "time_relative", "time_relative_low", "time_relative_high",
         "cost_relative", "cost_relative_low", "cost_relative_high", "predicted", "baseline",
     ]  # fmt: skip
+
+
+def test_a_training_on_fewer_samples_has_no_ratio(make_tables, record):
+    record["data"] |= {"train_samples": 6_000, "complete": False}
+    _, _, relative = make_tables(record)
+    own = relative[relative.source_id.eq("own")]
+    assert own.time_s.notna().all()
+    assert own.time_relative.isna().all()
+    assert list(own.complete_samples) == [60_000]
+
+
+def test_a_workload_without_a_baseline_has_a_time_and_no_ratio(make_tables, record):
+    record["run"]["workload"] = "own"
+    local = Price("local", 0.36, "on_demand", None, "config")
+    _, _, relative = make_tables(record, local=local)
+    (row,) = relative[relative.workload.eq("own")].itertuples()
+    assert row.baseline == ""
+    assert row.cost_usd == pytest.approx(row.time_s * 0.0001)
+    assert math.isnan(row.time_relative)
+    assert math.isnan(row.cost_relative)
+
+
+def test_runs_from_random_weights_stand_apart(make_tables, record):
+    record["weights"] = {"name": "resnet50-imagenet", "source": "random", "sha256": None}
+    other = copy.deepcopy(record)
+    other["weights"] |= {"source": "mirror"}
+    _, _, relative = make_tables(record, other)
+    own = relative[relative.source_id.eq("own")]
+    assert set(own.weights) == {"random", "resnet50-imagenet"}

@@ -81,9 +81,13 @@ def test_nietzsche_has_the_published_number_of_windows():
     assert y[-1] == text[3 * 200_284 + 40]
 
 
-def test_data_sets_that_are_not_ready_say_so(tmp_path):
-    with pytest.raises(InputError, match="cats-vs-dogs cannot be prepared yet; data sets that can"):
-        preparation.prepare("cats-vs-dogs", "complete", tmp_path, tmp_path / "out")
+def test_what_has_no_preparation_says_so(tmp_path):
+    with pytest.raises(InputError, match="resnet50-imagenet cannot be prepared: there is no modul"):
+        preparation.prepare("resnet50-imagenet", "complete", tmp_path, tmp_path / "out")
+    with pytest.raises(InputError, match="mnist_mlp has no function prepare"):
+        preparation.prepare(
+            "own", "synthetic", tmp_path, tmp_path / "out", "epochcost.workloads.mnist_mlp"
+        )
 
 
 def test_an_altered_archive_is_set_aside_before_it_is_read(tmp_path, mirror):

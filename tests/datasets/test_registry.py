@@ -24,7 +24,8 @@ def hold(mirror, dataset: str, kind: str, known) -> None:
 
 
 def test_all_six_data_sets_are_registered_with_terms_and_checksums(known):
-    assert set(known) == {"mnist", "cifar10", "nietzsche", "imdb", "twitter", "cats-vs-dogs"}
+    sets = {"mnist", "cifar10", "nietzsche", "imdb", "twitter", "cats-vs-dogs"}
+    assert set(known) == sets | {"resnet50-imagenet"}
     for name in known:
         assert any(archive.downloadable for archive in registry.archives(name, known))
 

@@ -5,8 +5,9 @@ import pytest
 from epochcost.measurement import schedule
 from epochcost.measurement.clock import Clock
 
-QUICK = schedule.plan("quick", 20, 128, 60_000, 10_000)
-FULL = schedule.plan("full", 20, 128, 60_000, 10_000)
+RECIPE = {"epochs": 20, "batch_size": 128}
+QUICK = schedule.plan("quick", RECIPE, 60_000, 10_000)
+FULL = schedule.plan("full", RECIPE, 60_000, 10_000)
 
 
 def run(clock: Clock, step_s: float = 0.0) -> None:
@@ -32,9 +33,32 @@ def test_a_quick_run_is_a_few_hundred_steps_in_ten_stretches():
 
 
 def test_a_quick_run_of_little_data_stops_at_its_end():
-    small = schedule.plan("quick", 20, 128, 5_000, 1_000)
+    small = schedule.plan("quick", RECIPE, 5_000, 1_000)
     assert small.steps == 40
     assert small.marks == (1, 30)
+
+
+def test_a_recipe_without_validation_has_no_passes_and_no_time_of_them():
+    plan = schedule.plan("quick", RECIPE, 60_000, 0)
+    assert (plan.evaluations, plan.evaluation_steps) == (0, 0)
+    clock = Clock(plan)
+    run(clock)
+    assert clock.epochs[0].eval_s is None
+    assert clock.epochs[0].done
+
+
+def test_a_quick_run_of_fine_tuning_is_a_part_of_each_epoch():
+    plan = schedule.plan("quick", {"epochs": 2, "batch_size": 64, "fine_tuning": {}}, 23_000, 2_000)
+    assert (plan.epochs, plan.steps, plan.evaluation_steps) == (2, 6, 6)
+
+
+def test_the_input_alone_is_timed_over_as_many_steps_as_a_quick_run_has():
+    assert QUICK.input_steps == FULL.input_steps == 331
+    clock = Clock(QUICK)
+    with clock.input_alone(331):
+        time.sleep(0.002)
+    assert clock.input["steps"] == 331
+    assert clock.input["seconds"] >= 0.002
 
 
 def test_the_device_is_synchronised_at_borders_and_not_at_each_step():

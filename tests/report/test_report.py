@@ -21,6 +21,7 @@ def row() -> dict:
         "data_complete": True, "synthetic": False, "quality_reached": True, "noisy_runs": 0,
         "price_kind": "on_demand", "price_per_hour_usd": 0.1, "cost_usd": 0.00092,
         "epochs": 20, "baseline_epochs": 20,
+        "train_samples": 60_000, "complete_samples": 60_000, "weights": "",
         "cost_relative": 0.103, "mixed_price_kinds": False, "metric_value": 0.983,
     }  # fmt: skip
 
@@ -41,6 +42,8 @@ def test_everything_that_a_reader_must_know_is_said(row):
     assert "median of 3 runs, 30 s to 40 s" in say(row, runs=3, time_low=30, time_high=40)
     assert "synthetic data" in say(row, synthetic=True)
     assert "subset of the data" in say(row, data_complete=False)
+    assert "800 of 60,000 samples" in say(row, train_samples=800)
+    assert "from random weights" in say(row, weights="random")
     assert "below the quality target" in say(row, quality_reached=False)
     assert "disturbed by other load" in say(row, noisy_runs=1)
     assert "2 epochs, not 20" in say(row, epochs=2)
@@ -53,6 +56,14 @@ def test_an_unknown_cost_is_no_number(row):
     text = say(row, cost_usd=float("nan"))
     assert text.endswith(
         "at an unknown cost (its price is not configured; e.g. --config price=0.10)."
+    )
+
+
+def test_what_compares_with_no_published_run_has_a_time_and_a_cost(row):
+    nothing = float("nan")
+    assert say(row, workload="own", time_relative=nothing, cost_relative=nothing) == (
+        "This machine (AMD EPYC, 2 cores) trains own (PyTorch, 33 s, a single run) "
+        "for $0.000920 at $0.10 an hour; no published run compares with it."
     )
 
 

@@ -77,6 +77,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         data_source="published",
         data_complete=True,
         train_samples=None,
+        weights="",
         synthetic=False,
         predicted=False,
         gpu_count=_int(row["gpu_count"]),

@@ -8,6 +8,7 @@ from epochcost.records.record import recipe_id
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
+RANDOM = "random"
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class RunRow:
     time_s: seconds of all epochs with their validation passes; of a quick run the prediction of
         that, with `time_low` and `time_high` (`predicted` is then true).
     machine_id: set where each machine is shown by itself (hardware `local`).
+    weights: what the model started from, `random` where its recipe's weights could not be had;
+        empty where the recipe names none.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
     """
 
@@ -37,6 +40,7 @@ class RunRow:
     data_source: str
     data_complete: bool
     train_samples: int | None
+    weights: str
     synthetic: bool
     predicted: bool
     gpu_count: int | None
@@ -97,6 +101,8 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
             time_s, time_low, time_high = prediction.seconds, prediction.low, prediction.high
         else:
             time_s = sum(_epoch_seconds(epoch) for epoch in record["epochs"])
+            # Where predictions with test-time augmentation end the recipe, the clock holds them.
+            time_s += record["phases"]["predict"] or 0.0
     return RunRow(
         run_id=f"{run['id']}@{machine['id']}" if local else run["id"],
         source_id=OWN,
@@ -117,6 +123,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         data_source=data["source"],
         data_complete=data["complete"],
         train_samples=data["train_samples"],
+        weights=_weights(record["weights"]),
         synthetic=data["source"] == "synthetic",
         predicted=quick,
         gpu_count=len(machine["gpus"]),
@@ -168,6 +175,13 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
 def _epoch_seconds(epoch: dict[str, Any]) -> float:
     """Seconds of an epoch with its validation pass, where the recipe has one."""
     return epoch["train_s"] + (epoch["eval_s"] or 0.0)
+
+
+def _weights(started_from: dict[str, Any] | None) -> str:
+    """What a model started from; empty where its recipe names no weights."""
+    if started_from is None:
+        return ""
+    return RANDOM if started_from["source"] == RANDOM else started_from["name"]
 
 
 def _machine_label(machine: dict[str, Any], device: str) -> str:

@@ -27,6 +27,8 @@ GROUP = [
     "predicted",
     "data_source",
     "data_complete",
+    "train_samples",
+    "weights",
     "recipe",
     "vcpus",
     "gpus_used",
@@ -85,6 +87,9 @@ RELATIVE_COLUMNS = [
     "quality_reached",
     "data_source",
     "data_complete",
+    "train_samples",
+    "complete_samples",
+    "weights",
     "synthetic",
     "noisy_runs",
     "price_per_hour_usd",
@@ -95,7 +100,8 @@ RELATIVE_COLUMNS = [
 
 def runs_table(rows: Iterable[RunRow]) -> pd.DataFrame:
     """runs.csv: one row per run, own and published."""
-    return pd.DataFrame([asdict(row) for row in rows], columns=_names(RunRow))
+    table = pd.DataFrame([asdict(row) for row in rows], columns=_names(RunRow))
+    return table.assign(train_samples=pd.to_numeric(table.train_samples))
 
 
 def epochs_table(rows: Iterable[EpochRow]) -> pd.DataFrame:
@@ -140,16 +146,22 @@ def costs_table(
 
 
 def relative_table(
-    runs: pd.DataFrame, costs: pd.DataFrame, baselines: pd.DataFrame
+    runs: pd.DataFrame,
+    costs: pd.DataFrame,
+    baselines: pd.DataFrame,
+    complete_samples: dict[str, int],
 ) -> pd.DataFrame:
     """relative.csv: repeated runs as one row, over the baseline of their workload.
 
     Times are medians over runs; disturbed runs are left out where an undisturbed one is there.
     `low` and `high` are the range over runs, or of one quick run the range of its prediction; a
-    single full run has none. Rows of hardware without a known price have a time and no cost.
+    single full run has none. Rows of hardware without a known price have a time and no cost. A row
+    that was trained on fewer samples than the complete data have, or on more, is another training:
+    it has a time and a cost and no ratio. So has an own row of a workload without a baseline.
 
     Args:
         baselines: data/published/baselines.csv.
+        complete_samples: training samples of each workload's complete data.
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     times = _summaries(usable)
@@ -162,9 +174,10 @@ def relative_table(
         .drop_duplicates()
     )
     table = times.merge(offers, on=GROUP, how="left")
-    table = pd.concat(
-        [_over(table, baseline, runs) for baseline in baselines.itertuples()], ignore_index=True
-    )
+    table["complete_samples"] = table.workload.map(complete_samples)
+    parts = [_over(table, baseline, runs) for baseline in baselines.itertuples()]
+    compared = baselines[baselines.scope.eq("all")].workload
+    table = pd.concat([*parts, _over_nothing(table, compared)], ignore_index=True)
     return table[RELATIVE_COLUMNS].sort_values(
         ["workload", "baseline", "source_id", "hardware_id", "framework", "variant"],
         kind="stable",
@@ -206,6 +219,20 @@ def _summaries(runs: pd.DataFrame) -> pd.DataFrame:
     return result.drop(columns=["fastest", "slowest"])
 
 
+def _over_nothing(table: pd.DataFrame, compared: pd.Series) -> pd.DataFrame:
+    """The own rows of workloads that have no baseline: times and costs, and no ratios."""
+    rows = table[~table.workload.isin(compared) & table.source_id.eq(OWN)]
+    costs = {
+        ("cost_usd" if bound == "s" else f"cost_{bound}"): rows[f"time_{bound}"]
+        * rows.price_per_hour_usd
+        / 3600
+        for bound in ("s", "low", "high")
+    }
+    return rows.assign(**costs, baseline="", mixed_price_kinds=False).reindex(
+        columns=RELATIVE_COLUMNS
+    )
+
+
 def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame) -> pd.DataFrame:
     """The rows of a workload over one baseline; a study's own base is for its own rows alone."""
     rows = table[table.workload.eq(baseline.workload)]
@@ -215,13 +242,15 @@ def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame) -> pd.DataFrame:
     base_time = base.time_s
     base_cost = base_time * baseline.price_per_hour_usd / 3600
     added = {"baseline": baseline.baseline, "baseline_epochs": base.epochs}
+    known = rows.train_samples.notna() & rows.complete_samples.notna()
+    same_samples = ~known | rows.train_samples.eq(rows.complete_samples)
     added["mixed_price_kinds"] = rows.price_kind.notna() & rows.price_kind.ne(baseline.price_kind)
     for bound in ("s", "low", "high"):
         suffix = "" if bound == "s" else f"_{bound}"
         cost = rows[f"time_{bound}"] * rows.price_per_hour_usd / 3600
         added["cost_usd" if bound == "s" else f"cost_{bound}"] = cost
-        added[f"time_relative{suffix}"] = rows[f"time_{bound}"] / base_time
-        added[f"cost_relative{suffix}"] = cost / base_cost
+        added[f"time_relative{suffix}"] = (rows[f"time_{bound}"] / base_time).where(same_samples)
+        added[f"cost_relative{suffix}"] = (cost / base_cost).where(same_samples)
     return rows.assign(**added)
 
 

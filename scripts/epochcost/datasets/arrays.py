@@ -10,6 +10,7 @@ from epochcost import files
 from epochcost.errors import InputError
 
 MANIFEST = "manifest.json"
+_MAPPED_BYTES = 2**30
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def load(folder: Path) -> Arrays:
         array = folder / f"{name}.npy"
         if not array.is_file() or files.sha256(array) != described["sha256"]:
             raise InputError(f"{array} is missing or damaged; delete {folder} and run again")
-        value = np.load(array, allow_pickle=False)
-        values[name] = value
+        # Large arrays stay on disk, from where the system keeps what fits in memory.
+        mapped = "r" if array.stat().st_size > _MAPPED_BYTES else None
+        values[name] = np.load(array, mmap_mode=mapped, allow_pickle=False)
     return Arrays(values, manifest)

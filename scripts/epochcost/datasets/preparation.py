@@ -1,8 +1,9 @@
 """From verified files, or from nothing at all, to arrays."""
 
-import importlib
+import importlib.util
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
@@ -10,21 +11,25 @@ from epochcost import files
 from epochcost.datasets import arrays, download
 from epochcost.errors import InputError
 
-# Data sets that can be prepared, and the module of this package that does it.
-MODULES = {
-    "mnist": "mnist",
-    "cifar10": "cifar10",
-    "imdb": "imdb",
-    "twitter": "twitter",
-    "nietzsche": "nietzsche",
-}
 _SYNTHETIC_SEED = 20171128
 
 
-def prepare(name: str, kind: str, raw: Path, folder: Path) -> Path:
+def module_of(name: str) -> str:
+    """The module of this package that prepares data set `name`."""
+    return f"{__package__}.{name.replace('-', '_')}"
+
+
+def prepare(name: str, kind: str, raw: Path, folder: Path, module: str | None = None) -> Path:
     """Prepare data set `name` into `folder`; the same files always give the same arrays.
 
+    The module that does it has
+
+        prepare(paths, skipped) -> arrays by name, from the paths of the data set's files by name;
+                                   `skipped` counts the samples that are left out, by reason
+        synthetic(rng)          -> generated arrays of the same shapes and types
+
     Args:
+        module: the module's name; default: `module_of(name)`.
         kind: complete or subset (from the files of `raw/name`), or synthetic (generated).
 
     Returns:
@@ -33,13 +38,9 @@ def prepare(name: str, kind: str, raw: Path, folder: Path) -> Path:
     Raises:
         InputError: the data set cannot be prepared yet, or a file is missing or damaged.
     """
-    if name not in MODULES:
-        raise InputError(
-            f"{name} cannot be prepared yet; data sets that can: {', '.join(sorted(MODULES))}"
-        )
-    module = importlib.import_module(f"epochcost.datasets.{MODULES[name]}")
+    prepares = _import(name, module or module_of(name))
     if kind == "synthetic":
-        values = module.synthetic(np.random.default_rng(_SYNTHETIC_SEED))
+        values = prepares.synthetic(np.random.default_rng(_SYNTHETIC_SEED))
         return arrays.save(folder, values, name, kind, "synthetic", {}, {})
     fetched = files.read_json(raw / name / f"{kind}.json")
     inputs = {file["name"]: file["sha256"] for file in fetched["files"]}
@@ -50,5 +51,15 @@ def prepare(name: str, kind: str, raw: Path, folder: Path) -> Path:
             raise InputError(f"{path} is missing; delete {raw / name / kind}.json and run again")
         paths[file_name] = download.verified(path, checksum)
     skipped: Counter[str] = Counter()
-    values = module.prepare(paths, skipped)
+    values = prepares.prepare(paths, skipped)
     return arrays.save(folder, values, name, kind, fetched["source"], inputs, dict(skipped))
+
+
+def _import(name: str, module: str) -> ModuleType:
+    if importlib.util.find_spec(module) is None:
+        raise InputError(f"{name} cannot be prepared: there is no module {module}")
+    found = importlib.import_module(module)
+    for function in ("prepare", "synthetic"):
+        if not hasattr(found, function):
+            raise InputError(f"{name} cannot be prepared: {module} has no function {function}")
+    return found

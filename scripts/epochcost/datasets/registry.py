@@ -9,7 +9,8 @@ from typing import Any
 from epochcost import files
 from epochcost.errors import InputError
 
-KINDS = ("complete", "subset", "synthetic")
+SYNTHETIC, RANDOM = "synthetic", "random"
+KINDS = ("complete", "subset", SYNTHETIC)
 _PROBE_SECONDS = 5
 
 
@@ -115,6 +116,33 @@ def choose_origin(
         + (f"the mirror {mirror} lacks it" if mirror else "no mirror is set")
         + "; training on generated data of the same shape, and every record, row and figure "
         "says synthetic",
+    )
+
+
+def choose_weights(
+    name: str,
+    registry: dict[str, Any],
+    source: str,
+    mirror: Path | None,
+    raw: Path,
+    reachable: Callable[[str], bool] | None = None,
+) -> Origin:
+    """Decide where the weights `name` come from; where they cannot be had, from scratch.
+
+    Arguments as those of `choose_origin`. Only data.source `canonical` insists.
+    """
+    if source == "mirror":
+        archive = archive_in_mirror(archives(name, registry), mirror) if mirror else None
+        origin = Origin("mirror", "complete") if archive else Origin(SYNTHETIC, SYNTHETIC)
+    else:
+        origin = choose_origin(name, registry, source, mirror, raw, reachable)
+    if origin.source != SYNTHETIC:
+        return origin
+    return Origin(
+        RANDOM,
+        RANDOM,
+        f"{name} cannot be had; training from random weights, and every record, row and figure "
+        "says so",
     )
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from epochcost.costs.rows import OWN
+from epochcost.costs.rows import OWN, RANDOM
 
 _FRAMEWORKS = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch", "fastai", "keras-cntk"]
 _SAME_CASE = [
@@ -15,6 +15,7 @@ _SAME_CASE = [
     "machine_id",
     "hardware_label",
     "epochs",
+    "weights",
 ]
 _SAME_RUNS = [
     "source_id",
@@ -28,6 +29,7 @@ _SAME_RUNS = [
     "predicted",
     "data_source",
     "data_complete",
+    "weights",
 ]
 
 
@@ -53,6 +55,11 @@ def rows_of(
     return rows.loc[keys.index].drop_duplicates(_SAME_RUNS).reset_index(drop=True)
 
 
+def rows_without_baseline(relative: pd.DataFrame, workload: str) -> pd.DataFrame:
+    """The own rows of a workload that no published run can be compared with."""
+    return current(relative[relative.workload.eq(workload) & relative.baseline.isna()])
+
+
 def current(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows without the predictions whose full run is there, and without generated data
     where the same was measured on real data."""
@@ -74,11 +81,16 @@ def remarks(row) -> list[str]:
     notes = []
     if row.synthetic:
         notes.append("synthetic data")
-    elif not row.data_complete:
+    if pd.notna(row.train_samples) and row.train_samples != row.complete_samples:
+        notes.append(f"{row.train_samples:,.0f} of {row.complete_samples:,.0f} samples")
+    elif not row.data_complete and not row.synthetic:
         notes.append("subset of the data")
+    if row.weights == RANDOM:
+        notes.append("from random weights")
     if row.predicted:
         notes.append("predicted")
-    if row.source_id == OWN and row.epochs != row.baseline_epochs:
+    compares = row.source_id == OWN and pd.notna(row.baseline_epochs)
+    if compares and row.epochs != row.baseline_epochs:
         notes.append(f"{row.epochs:g} epochs, not {row.baseline_epochs:g}")
     if row.noisy_runs:
         notes.append("disturbed by other load")

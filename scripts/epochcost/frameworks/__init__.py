@@ -22,6 +22,7 @@ FRAMEWORKS = {
     "keras-torch": Framework("keras_torch", "torch"),
     "keras-jax": Framework("keras_jax", "jax"),
     "pytorch": Framework("pytorch", "torch"),
+    "fastai": Framework("fastai", "torch"),
 }
 
 

@@ -4,6 +4,7 @@ Weights start as Keras starts them (`initialise`), so that losses compare.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import torch
@@ -58,8 +59,7 @@ def train(
         model.apply(initialise)
         model.to(place)
         optimizer = optimizer_of(recipe["optimizer"], model)
-    if place.type == "cuda":
-        clock.synchronise = torch.cuda.synchronize
+    clock.synchronise = synchronise_of(place)
     for _ in range(schedule.epochs):
         clock.epoch_begin()
         mean_loss = _train_epoch(model, optimizer, loss, training, batch, clock)
@@ -73,7 +73,7 @@ def train(
         for _, _ in zip(range(schedule.input_steps), _batches(training, batch), strict=False):
             pass
         clock.synchronise()
-    return lambda inputs: _predict(model, inputs, place)
+    return partial(predict, model, place=place)
 
 
 class CategoricalCrossentropy:
@@ -155,9 +155,15 @@ def _accuracy(model, loss, validation, batch: int) -> float:
 
 
 @torch.inference_mode()
-def _predict(model, inputs: np.ndarray, place: torch.device) -> np.ndarray:
+def predict(model, inputs: np.ndarray, place: torch.device) -> np.ndarray:
+    """The logits of a batch of samples."""
     model.eval()
     return model(_inputs(inputs).to(place)).cpu().numpy()
+
+
+def synchronise_of(place: torch.device) -> Callable[[], None]:
+    """A function that returns when the device is idle; a processor has nothing to wait for."""
+    return torch.cuda.synchronize if place.type == "cuda" else lambda: None
 
 
 def tensors(
@@ -169,7 +175,8 @@ def tensors(
 
 def _inputs(inputs: np.ndarray) -> torch.Tensor:
     if inputs.ndim == 4:
-        inputs = np.ascontiguousarray(np.moveaxis(inputs, -1, 1))
+        # A copy, always: of grey pictures a view would do, which PyTorch takes for channels last.
+        inputs = np.moveaxis(inputs, -1, 1).copy(order="C")
     # PyTorch takes no views that must not be written to, such as overlapping windows of a text.
     return torch.from_numpy(inputs if inputs.flags.writeable else inputs.copy())
 

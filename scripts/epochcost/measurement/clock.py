@@ -68,6 +68,7 @@ class Clock:
         self.evaluations: list[float] = []
         self.input: dict[str, float] | None = None
         self.sample: str | None = None
+        self.accuracy: float | None = None  # of the finished model, where an extra pass gives it
         self._marks = frozenset(schedule.marks)
         self._begin = 0.0
 

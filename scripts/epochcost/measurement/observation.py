@@ -16,7 +16,17 @@ from epochcost.measurement.clock import Clock, Epoch
 from epochcost.records.record import SCHEMA_VERSION
 
 LOSS = "loss"
-_PHASES = ("import", "data", "build", "first_step", "train", "evaluate", "sample", "save")
+_PHASES = (
+    "import",
+    "data",
+    "build",
+    "first_step",
+    "train",
+    "evaluate",
+    "predict",
+    "sample",
+    "save",
+)
 
 
 def now() -> str:
@@ -28,6 +38,7 @@ def record(
     run: dict[str, Any],
     recipe: dict[str, Any],
     manifest: dict[str, Any],
+    weights: dict[str, str] | None,
     samples: tuple[int, int],
     clock: Clock,
     busy: Activity,
@@ -39,6 +50,7 @@ def record(
 
     Args:
         run: hardware, workload, framework, variant, trial, scale, seed, started_at.
+        weights: what the model started from, where its recipe names something.
         samples: of the prepared data: training, validation.
         failure: phase and reason when the run failed, else None.
         root: the folder whose git commit is noted.
@@ -49,6 +61,8 @@ def record(
     judged = run["scale"] == "full" and failure is None and manifest["source"] != "synthetic"
     metric, target = recipe["quality"]["metric"], recipe["quality"]["target"]
     value = _metric(clock.epochs[-1], metric) if clock.epochs else None
+    if clock.accuracy is not None:
+        value = _finite(clock.accuracy)
     batch = recipe["batch_size"]
     trained = min(clock.schedule.steps * batch, samples[0])
     held_out = min(clock.schedule.evaluation_steps * batch, samples[1])
@@ -80,6 +94,7 @@ def record(
             "skipped": sum(manifest["skipped"].values()),
             "sha256": _fingerprint(manifest),
         },
+        "weights": weights,
         "phases": _phases(clock),
         "epochs": [
             {

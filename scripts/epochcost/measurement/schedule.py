@@ -11,6 +11,8 @@ QUICK_BLOCKS = 10
 QUICK_EVALUATIONS = 2
 QUICK_EVALUATION_STEPS = 80
 INPUT_STEPS = 331
+# Fine-tuning a large model takes seconds a step on a processor, and each of its epochs differs.
+QUICK_TUNING_STEPS = 6
 
 
 @dataclass(frozen=True)
@@ -36,14 +38,22 @@ class Schedule:
         return min(self.steps, INPUT_STEPS)
 
 
-def plan(
-    scale: str, epochs: int, batch_size: int, train_samples: int, validation_samples: int
-) -> Schedule:
-    """The schedule of a run: `full`, or `quick` for a few hundred steps of the first epoch."""
-    steps = math.ceil(train_samples / batch_size)
-    evaluation_steps = math.ceil(validation_samples / batch_size)
+def plan(scale: str, recipe: dict, train_samples: int, validation_samples: int) -> Schedule:
+    """The schedule of a run: `full`, or `quick` for a few hundred steps of the first epoch.
+
+    A quick run of a recipe for fine-tuning trains a few steps of each of its epochs.
+
+    Args:
+        recipe: the workload's entry of config/workloads.yaml.
+    """
+    epochs, batch = recipe["epochs"], recipe["batch_size"]
+    steps = math.ceil(train_samples / batch)
+    evaluation_steps = math.ceil(validation_samples / batch)
     if scale == "full":
         return Schedule(epochs, steps, (1,), 0, evaluation_steps)
+    if "fine_tuning" in recipe:
+        few = QUICK_TUNING_STEPS
+        return Schedule(epochs, min(few, steps), (1,), 0, min(few, evaluation_steps))
     borders = [QUICK_WARM_UP_STEPS + QUICK_BLOCK_STEPS * done for done in range(QUICK_BLOCKS + 1)]
     last = min(borders[-1] + 1, steps)
     return Schedule(

@@ -14,9 +14,21 @@ from epochcost.errors import InputError
 
 SCHEMA_VERSION = 1
 _RESERVED_BYTES = 64 * 1024
-_PARTS = ("status", "machine", "software", "settings", "data", "epochs", "quality", "noise")
+_PARTS = (
+    "status",
+    "machine",
+    "software",
+    "settings",
+    "data",
+    "weights",
+    "epochs",
+    "quality",
+    "noise",
+)
 # What makes two trainings of a workload the same; titles and targets do not.
-_RECIPE = ("dataset", "epochs", "batch_size", "loss", "optimizer", "model")
+_RECIPE = (
+    "dataset", "weights", "epochs", "batch_size", "loss", "optimizer", "model", "fine_tuning",
+)  # fmt: skip
 _NAME = re.compile(r"^(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]*)$")
 
 
@@ -85,7 +97,7 @@ class Place:
 
 def recipe_id(settings: dict[str, Any]) -> str:
     """A short name for what is trained: equal for equal recipes."""
-    content = json.dumps({key: settings[key] for key in _RECIPE}, sort_keys=True)
+    content = json.dumps({key: settings.get(key) for key in _RECIPE}, sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 

@@ -9,9 +9,9 @@ from epochcost.hardware import LOCAL
 
 
 def own_rows(relative: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
-    """The rows measured here, over the baseline that holds for every study."""
+    """The rows measured here, over the baseline that holds for every study, if there is one."""
     main = baselines[baselines.scope.eq("all")].set_index("workload").baseline
-    over_main = relative.baseline.eq(relative.workload.map(main))
+    over_main = relative.baseline.fillna("").eq(relative.workload.map(main).fillna(""))
     return current(relative[relative.source_id.eq(OWN) & over_main])
 
 
@@ -26,7 +26,7 @@ def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> li
     here = own.machine_id.eq(machine_id)
     ordered = pd.concat([own[here], own[~here]])
     return [
-        _sentence(row, years[row.workload], row.machine_id == machine_id)
+        _sentence(row, years.get(row.workload), row.machine_id == machine_id)
         for row in ordered.itertuples()
     ]
 
@@ -45,18 +45,18 @@ def failures(runs: pd.DataFrame) -> list[str]:
     ]
 
 
-def _sentence(row, year: str, is_here: bool) -> str:
+def _sentence(row, year: str | None, is_here: bool) -> str:
     who = row.hardware_label
     if is_here:
         who = f"This machine ({who})"
     elif row.hardware_id == LOCAL:
         who = f"{who} ({row.machine_id})"
     framework = style.framework_name(row.framework)
+    facts = f"({framework}, {_how(row)}) {_cost(row)}"
+    if pd.isna(row.time_relative):
+        return f"{who} trains {row.workload} {facts}; no published run compares with it."
     ratio = style.ratio(row.time_relative)
-    return (
-        f"{who} trains {row.workload} in {ratio} the time of the K80 of {year} "
-        f"({framework}, {_how(row)}) {_cost(row)}."
-    )
+    return f"{who} trains {row.workload} in {ratio} the time of the K80 of {year} {facts}."
 
 
 def _how(row) -> str:
@@ -80,6 +80,8 @@ def _cost(row) -> str:
             return "at an unknown cost (its price is not configured; e.g. --config price=0.10)"
         return f"at an unknown cost (no price of {row.hardware_id} is known)"
     price = f"{style.dollars(row.cost_usd)} at {style.price(row.price_per_hour_usd)} an hour"
+    if pd.isna(row.cost_relative):
+        return f"for {price}"
     text = f"and costs {style.ratio(row.cost_relative)} as much ({price}"
     if row.mixed_price_kinds:
         text += f", a {row.price_kind.replace('_', '-')} price against an on-demand one"

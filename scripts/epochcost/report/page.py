@@ -80,7 +80,7 @@ def _cells(row) -> dict[str, Any]:
         "framework": style.framework_name(row.framework),
         "version": row.framework_version,
         "time": style.seconds(row.time_s),
-        "time_relative": style.ratio(row.time_relative),
+        "time_relative": "" if pd.isna(row.time_relative) else style.ratio(row.time_relative),
         "time_range": _range(row.time_relative_low, row.time_relative_high),
         "price": "" if pd.isna(row.price_per_hour_usd) else style.price(row.price_per_hour_usd),
         "price_kind": "" if pd.isna(row.price_kind) else row.price_kind.replace("_", "-"),

@@ -15,17 +15,22 @@ class Prediction:
     """
 
     seconds: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 def predict(record: dict[str, Any]) -> Prediction:
     """Predict the full run from the record of a quick one.
 
-    The sum is start-up + epochs x (steps x seconds per step + validation). Start-up is what the
-    warm-up stretch, the last step and the first validation pass took beyond the later ones.
+    A recipe for fine-tuning has epochs of different kinds; its quick run is a part of each of
+    them, and the prediction is the sum of their times, scaled to all samples, without a range.
+    Otherwise the sum is start-up + epochs x (steps x seconds per step + validation). Start-up is
+    what the warm-up stretch, the last step and the first validation pass took beyond the later
+    ones.
     """
     settings, data = record["settings"], record["data"]
+    if "fine_tuning" in settings:
+        return Prediction(_scaled(record), None, None)
     epochs = settings["epochs"]
     steps = math.ceil(data["train_samples"] / settings["batch_size"])
     blocks, others = _split_blocks(record["blocks"])
@@ -52,6 +57,16 @@ def predict(record: dict[str, Any]) -> Prediction:
         total(min(per_step), min(passes, default=later_pass)),
         total(max(per_step), max(passes, default=later_pass)),
     )
+
+
+def _scaled(record: dict[str, Any]) -> float:
+    """Seconds of each epoch and of the final predictions, as if all samples had been used."""
+    data, seconds = record["data"], 0.0
+    for epoch in record["epochs"]:
+        seconds += epoch["train_s"] * data["train_samples"] / epoch["samples"]
+        held_out = data["validation_samples"] / epoch["eval_samples"]
+        seconds += epoch["eval_s"] * held_out
+    return seconds + record["phases"]["predict"] * held_out
 
 
 def _split_blocks(blocks: list[dict[str, Any]]) -> tuple[list, list]:

@@ -10,14 +10,20 @@ and, where the recipe ends with more than training,
 
     sample(predict, split, hyper, seed) -> str, text that the trained model writes
 
+A workload of one's own that brings its data set along has `prepare` and `synthetic` too
+(datasets/preparation.py).
+
 `hyper` is the `model` entry of config/workloads.yaml.
 """
 
-import importlib
+import importlib.util
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+
+from epochcost.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,7 @@ class Split:
     y_train, y_validation: class numbers; of two classes 0 and 1.
     vocabulary: for words and characters, how many different ones there are.
     alphabet: for characters, which.
+    weights: a file of weights that the model starts from; None to start from random ones.
 
     A recipe without validation has None for its two arrays.
     """
@@ -38,6 +45,7 @@ class Split:
     y_validation: np.ndarray | None = None
     vocabulary: int = 0
     alphabet: str = ""
+    weights: Path | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -51,5 +59,11 @@ class Split:
 
 
 def load(name: str) -> ModuleType:
-    """The module of workload `name`."""
+    """The module of workload `name`.
+
+    Raises:
+        InputError: it has no module here.
+    """
+    if importlib.util.find_spec(f"epochcost.workloads.{name}") is None:
+        raise InputError(f"there is no scripts/epochcost/workloads/{name}.py with the model")
     return importlib.import_module(f"epochcost.workloads.{name}")

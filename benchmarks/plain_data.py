@@ -1,0 +1,85 @@
+"""The arrays that the plain scripts train on. Reading them is outside of the clock."""
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Data(NamedTuple):
+    """Inputs and labels; no validation for nietzsche_lstm; `vocabulary` is 0 for pictures."""
+
+    x: np.ndarray
+    y: np.ndarray
+    x_validation: np.ndarray | None
+    y_validation: np.ndarray | None
+    vocabulary: int
+
+
+def read(workload: str, folder: Path, steps: int, validation_steps: int, batch: int) -> Data:
+    """The first `steps` training batches and the first `validation_steps` validation batches."""
+    train, held_out = steps * batch, validation_steps * batch
+    if workload == "nietzsche_lstm":
+        x, y = windows(folder, train)
+        data = Data(x, y, None, None, len(np.load(folder / "alphabet.npy")))
+    else:
+        data = Data(
+            inputs(workload, folder, "train", train),
+            np.load(folder / "y_train.npy")[:train],
+            inputs(workload, folder, "validation", held_out),
+            np.load(folder / "y_validation.npy")[:held_out],
+            vocabulary(workload, folder),
+        )
+    if len(data.y) <= (steps - 1) * batch:
+        sys.exit(f"{folder} holds {len(data.y)} samples, too few for {steps} steps of {batch}")
+    return data
+
+
+def inputs(workload: str, folder: Path, part: str, count: int) -> np.ndarray:
+    """The inputs of the first `count` samples of a part, `train` or `validation`."""
+    match workload:
+        case "imdb_fasttext":
+            return texts(folder, part, count, length=400, bigrams=True)
+        case "imdb_bilstm":
+            return texts(folder, part, count, length=100, bigrams=False)
+    pictures = np.load(folder / f"x_{part}.npy")[:count].astype("float32") / 255
+    match workload:
+        case "mnist_mlp":
+            return pictures.reshape(-1, 784)
+        case "mnist_cnn":
+            return pictures.reshape(-1, 28, 28, 1)
+    return pictures
+
+
+def texts(folder: Path, part: str, count: int, length: int, bigrams: bool) -> np.ndarray:
+    """The last `length` words (and bi-grams) of each review; shorter ones begin with zeros."""
+    kinds = [(np.load(folder / f"words_{part}.npy"), np.load(folder / f"ends_{part}.npy"))]
+    if bigrams:
+        kinds.append(
+            (np.load(folder / f"bigrams_{part}.npy"), np.load(folder / f"bigram_ends_{part}.npy"))
+        )
+    count = min(count, len(kinds[0][1]))
+    rows = np.zeros((count, length), "int32")
+    for row in range(count):
+        pieces = [tokens[ends[row - 1] if row else 0 : ends[row]] for tokens, ends in kinds]
+        kept = np.concatenate(pieces)[-length:]
+        rows[row, length - len(kept) :] = kept
+    return rows
+
+
+def windows(folder: Path, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Windows of 40 characters, every third one, and the character after each."""
+    text = np.load(folder / "text.npy")
+    starts = range(0, len(text) - 40, 3)[:count]
+    return np.array([text[i : i + 40] for i in starts]), np.array([text[i + 40] for i in starts])
+
+
+def vocabulary(workload: str, folder: Path) -> int:
+    """How many different words there are; 0 for pictures."""
+    match workload:
+        case "imdb_fasttext":
+            return int(np.load(folder / "vocabulary_with_bigrams.npy"))
+        case "imdb_bilstm":
+            return int(np.load(folder / "vocabulary.npy"))
+    return 0

@@ -1,0 +1,203 @@
+"""Train one recipe in plain Keras: model, compile, fit. Prints its times as one line of JSON."""
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+
+import plain_data
+
+BATCH = {
+    "mnist_mlp": 128,
+    "mnist_cnn": 128,
+    "cifar10_cnn": 32,
+    "imdb_fasttext": 32,
+    "imdb_bilstm": 32,
+    "nietzsche_lstm": 128,
+}
+VALIDATION_STEPS = 80
+WARM_UP_STEPS = 30
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("workload", choices=BATCH)
+    parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
+    parser.add_argument("--steps", type=int, default=331, help="training steps of an epoch (331)")
+    parser.add_argument("--epochs", type=int, default=1, help="(1)")
+    parser.add_argument("--backend", choices=["tensorflow", "torch", "jax"], default="tensorflow")
+    parser.add_argument("--seed", type=int, help="of the weights and the order; default: random")
+    arguments = parser.parse_args()
+    os.environ["KERAS_BACKEND"] = arguments.backend
+    print(json.dumps(train(arguments)))
+
+
+def train(arguments: argparse.Namespace) -> dict:
+    """Train, and give the times: seconds by epoch, and of the steps after the warm-up."""
+    import keras
+
+    batch = BATCH[arguments.workload]
+    data = plain_data.read(
+        arguments.workload, arguments.data, arguments.steps, VALIDATION_STEPS, batch
+    )
+    if arguments.seed is not None:
+        keras.utils.set_random_seed(arguments.seed)
+    model = compiled_model(arguments.workload, data.vocabulary)
+    stopwatch = make_stopwatch(arguments.steps)
+    history = model.fit(
+        data.x,
+        data.y,
+        batch_size=batch,
+        epochs=arguments.epochs,
+        validation_data=None if data.y_validation is None else data[2:4],
+        verbose=0,
+        callbacks=[stopwatch],
+    )
+    return stopwatch.times | {"loss": history.history["loss"]}
+
+
+def compiled_model(workload: str, vocabulary: int):
+    """The model of a workload with its loss and optimiser."""
+    import keras
+    from keras import Input, Sequential, layers, losses, metrics, optimizers
+
+    loss: keras.losses.Loss = losses.SparseCategoricalCrossentropy(from_logits=True)
+    accuracy: list | None = ["accuracy"]
+    match workload:
+        case "mnist_mlp":
+            model = Sequential(
+                [
+                    Input((784,)),
+                    layers.Dense(512, activation="relu"),
+                    layers.Dropout(0.2),
+                    layers.Dense(512, activation="relu"),
+                    layers.Dropout(0.2),
+                    layers.Dense(10),
+                ]
+            )
+            # RMSprop: epsilon 1e-8 added to the root is its square added under the root.
+            optimizer = optimizers.RMSprop(0.001, rho=0.9, epsilon=1e-16)
+        case "mnist_cnn":
+            model = Sequential(
+                [
+                    Input((28, 28, 1)),
+                    layers.Conv2D(32, 3, activation="relu"),
+                    layers.Conv2D(64, 3, activation="relu"),
+                    layers.MaxPooling2D(2),
+                    layers.Dropout(0.25),
+                    layers.Flatten(),
+                    layers.Dense(128, activation="relu"),
+                    layers.Dropout(0.5),
+                    layers.Dense(10),
+                ]
+            )
+            optimizer = optimizers.Adadelta(1.0, rho=0.95, epsilon=1e-8)
+        case "cifar10_cnn":
+            model = Sequential(
+                [
+                    Input((32, 32, 3)),
+                    layers.RandomTranslation(0.1, 0.1, fill_mode="nearest"),
+                    layers.RandomFlip("horizontal"),
+                    layers.Conv2D(32, 3, padding="same", activation="relu"),
+                    layers.Conv2D(32, 3, activation="relu"),
+                    layers.MaxPooling2D(2),
+                    layers.Dropout(0.25),
+                    layers.Conv2D(64, 3, padding="same", activation="relu"),
+                    layers.Conv2D(64, 3, activation="relu"),
+                    layers.MaxPooling2D(2),
+                    layers.Dropout(0.25),
+                    layers.Flatten(),
+                    layers.Dense(512, activation="relu"),
+                    layers.Dropout(0.5),
+                    layers.Dense(10),
+                ]
+            )
+            optimizer = optimizers.RMSprop(0.0001, rho=0.9, epsilon=1e-16)
+        case "imdb_fasttext":
+            model = Sequential(
+                [
+                    Input((400,), dtype="int32"),
+                    layers.Embedding(vocabulary, 50),
+                    layers.GlobalAveragePooling1D(),
+                    layers.Dense(1),
+                ]
+            )
+            optimizer = optimizers.Adam(0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-8)
+            loss = losses.BinaryCrossentropy(from_logits=True)
+            accuracy = [metrics.BinaryAccuracy(threshold=0.0)]
+        case "imdb_bilstm":
+            model = Sequential(
+                [
+                    Input((100,), dtype="int32"),
+                    layers.Embedding(vocabulary, 128),
+                    layers.Bidirectional(layers.LSTM(64)),
+                    layers.Dropout(0.5),
+                    layers.Dense(1),
+                ]
+            )
+            optimizer = optimizers.Adam(0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-8)
+            loss = losses.BinaryCrossentropy(from_logits=True)
+            accuracy = [metrics.BinaryAccuracy(threshold=0.0)]
+        case "nietzsche_lstm":
+            model = Sequential(
+                [
+                    Input((40,), dtype="int32"),
+                    layers.CategoryEncoding(vocabulary, output_mode="one_hot"),
+                    layers.LSTM(128),
+                    layers.Dense(vocabulary),
+                ]
+            )
+            optimizer = optimizers.RMSprop(0.01, rho=0.9, epsilon=1e-16)
+            accuracy = None
+    model.compile(optimizer=optimizer, loss=loss, metrics=accuracy)
+    return model
+
+
+def make_stopwatch(steps: int):
+    """A callback that reads the time at the borders of training and validation.
+
+    In the first epoch it reads it twice more: after the warm-up and before the last step. Keras
+    would wait for every step if it had `on_train_batch_end`, so it has none.
+    """
+    import keras
+
+    class Stopwatch(keras.callbacks.Callback):
+        def __init__(self) -> None:
+            super().__init__()
+            self.times: dict = {"train_s": [], "eval_s": [], "steps": 0, "steps_s": None}
+            self.first = True
+
+        def now(self) -> float:
+            """The time when all steps so far are done: reading a weight waits for them."""
+            if keras.backend.backend() == "jax":
+                self.model.jax_state_sync()
+            keras.ops.convert_to_numpy(self.model.trainable_variables[-1])
+            return time.perf_counter()
+
+        def on_epoch_begin(self, epoch, logs=None):
+            self.begin = self.now()
+            self.train_end = None
+
+        def on_train_batch_begin(self, batch, logs=None):
+            if self.first and batch == WARM_UP_STEPS:
+                self.warm = self.now()
+            if self.first and batch == steps - 1 > WARM_UP_STEPS:
+                self.times["steps"] = batch - WARM_UP_STEPS
+                self.times["steps_s"] = self.now() - self.warm
+
+        def on_test_begin(self, logs=None):
+            self.train_end = self.now()
+
+        def on_epoch_end(self, epoch, logs=None):
+            end = self.now()
+            self.first = False
+            self.times["train_s"].append((self.train_end or end) - self.begin)
+            if self.train_end:
+                self.times["eval_s"].append(end - self.train_end)
+
+    return Stopwatch()
+
+
+if __name__ == "__main__":
+    main()

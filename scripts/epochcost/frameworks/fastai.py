@@ -1,0 +1,131 @@
+"""fastai: a Learner over arrays in memory, with the recipe's own optimiser and `fit`.
+
+Batches are cut from whole arrays, where fastai's own loaders put them together sample by sample;
+weights start as in the PyTorch framework.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import torch
+
+from epochcost.frameworks import pytorch, torchvision_on_cpu
+from epochcost.measurement.clock import Clock
+from epochcost.workloads import Split
+
+torchvision_on_cpu.complete()
+# ruff: noqa: E402 - fastai imports torchvision, which must be complete by then
+
+import fastai
+from fastai.callback.core import Callback
+from fastai.data.core import DataLoaders
+from fastai.data.load import DataLoader
+from fastai.learner import Learner, Recorder
+from fastai.metrics import accuracy
+from fastai.optimizer import OptimWrapper
+from fastai.torch_core import set_seed
+
+VERSION = f"fastai {fastai.__version__}, {pytorch.VERSION}"
+FAILURES = pytorch.FAILURES
+device = pytorch.device
+threads = pytorch.threads
+
+
+def train(
+    recipe: dict, definition, split: Split, clock: Clock, seed: int
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Train a workload; all that is learnt about it is left in the clock.
+
+    Args:
+        recipe: the workload's entry of config/workloads.yaml.
+        definition: the workload's module.
+
+    Returns:
+        The trained model as a function: a batch of samples -> logits.
+    """
+    if "fine_tuning" in recipe:
+        from epochcost.frameworks import fastai_tuning
+
+        return fastai_tuning.train(recipe, definition, split, clock, seed)
+    schedule, batch = clock.schedule, recipe["batch_size"]
+    place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    loss = pytorch.LOSSES[recipe["loss"]]
+    samples = schedule.steps * batch
+    held_out = schedule.evaluation_steps * batch
+    with clock.phase("data"):
+        loaders = DataLoaders(
+            _Batches(split.x_train[:samples], split.y_train[:samples], loss, place, batch, True),
+            _Batches(
+                split.x_validation[:held_out],
+                split.y_validation[:held_out],
+                loss,
+                place,
+                batch,
+                False,
+            ),
+            device=place,
+        )
+    with clock.phase("build"):
+        set_seed(seed)
+        model = definition.torch_model(split, recipe["model"])
+        model.apply(pytorch.initialise)
+        model.to(place)
+        learner = Learner(
+            loaders,
+            model,
+            loss_func=loss,
+            opt_func=partial(_optimizer, recipe["optimizer"], model),
+            metrics=accuracy,
+        )
+    clock.synchronise = pytorch.synchronise_of(place)
+    with learner.no_logging():
+        learner.fit(schedule.epochs, lr=recipe["optimizer"]["learning_rate"], cbs=ReadClock(clock))
+        for _ in range(schedule.evaluations):
+            with clock.evaluation():
+                learner.validate()
+    with clock.input_alone(schedule.input_steps):
+        for _, _ in zip(range(schedule.input_steps), loaders.train, strict=False):
+            pass
+        clock.synchronise()
+    return partial(pytorch.predict, model, place=place)
+
+
+class ReadClock(Callback):
+    """Reads the clock where the schedule says so; after Recorder, whose values it takes."""
+
+    order = Recorder.order + 1
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+
+    def before_train(self):
+        self.clock.epoch_begin()
+
+    def before_batch(self):
+        if self.training:
+            self.clock.step(self.iter)
+
+    def after_train(self):
+        self.clock.train_end()
+
+    def after_epoch(self):
+        train_loss, _, held_out_accuracy = self.recorder.values[-1]
+        self.clock.epoch_end(train_loss, held_out_accuracy)
+
+
+class _Batches(DataLoader):
+    """Batches of arrays that are whole in memory."""
+
+    def __init__(self, inputs, labels, loss, place, batch: int, shuffle: bool) -> None:
+        self.tensors = pytorch.tensors(inputs, labels, loss, place)
+        super().__init__(self.tensors[1], bs=batch, shuffle=shuffle)
+
+    def create_batches(self, samps):
+        inputs, labels = self.tensors
+        for chosen in torch.tensor(list(samps), device=labels.device).split(self.bs):
+            yield inputs[chosen], labels[chosen]
+
+
+def _optimizer(settings: dict, model, params, lr: float) -> OptimWrapper:
+    return OptimWrapper(opt=pytorch.optimizer_of(settings, model))

@@ -1,0 +1,102 @@
+"""fastai's way of fine-tuning: the head alone, then all of the model, then averaged predictions.
+
+Three parts are timed: an epoch with the body frozen, an epoch of the whole model, both with the
+one-cycle schedule, and predictions with test-time augmentation, which give the accuracy.
+"""
+
+from functools import partial
+
+import torch
+from fastai.data.core import Datasets
+from fastai.data.transforms import IntToFloatTensor, Normalize
+from fastai.learner import Learner
+from fastai.metrics import accuracy
+from fastai.optimizer import Adam
+from fastai.torch_core import TensorCategory, TensorImage, set_seed
+from fastai.vision.all import aug_transforms, imagenet_stats
+from fastai.vision.learner import model_meta
+from torchvision.models import resnet50
+
+from epochcost.frameworks import pytorch
+from epochcost.frameworks.fastai import ReadClock
+from epochcost.measurement.clock import Clock
+from epochcost.workloads import Split
+
+
+def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
+    """Fine-tune a model; arguments and result as those of `fastai.train`."""
+    schedule, batch, tuning = clock.schedule, recipe["batch_size"], recipe["fine_tuning"]
+    place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    with clock.phase("data"):
+        set_seed(seed)
+        loaders = _loaders(
+            split, schedule.steps * batch, schedule.evaluation_steps * batch, batch, tuning, place
+        )
+    with clock.phase("build"):
+        model = definition.torch_model(split, recipe["model"])
+        model.to(place)
+        settings = recipe["optimizer"]
+        learner = Learner(
+            loaders,
+            model,
+            loss_func=pytorch.LOSSES[recipe["loss"]],
+            opt_func=partial(
+                Adam,
+                mom=settings["beta_1"],
+                sqr_mom=settings["beta_2"],
+                eps=settings["epsilon"],
+            ),
+            splitter=model_meta[resnet50]["split"],
+            metrics=accuracy,
+        )
+        learner.freeze()
+    clock.synchronise = pytorch.synchronise_of(place)
+    rate, read = settings["learning_rate"], ReadClock(clock)
+    with learner.no_logging(), learner.no_bar():
+        learner.fit_one_cycle(tuning["frozen_epochs"], slice(rate), cbs=read)
+        learner.unfreeze()
+        learner.fit_one_cycle(
+            recipe["epochs"] - tuning["frozen_epochs"],
+            slice(rate / tuning["body_divisor"], rate),
+            cbs=read,
+        )
+        with clock.phase("predict"):
+            logits, labels = learner.tta(n=tuning["views"])
+            clock.accuracy = accuracy(logits, labels).item()
+    with clock.input_alone(schedule.input_steps):
+        for _, _ in zip(range(schedule.input_steps), loaders.train, strict=False):
+            pass
+        clock.synchronise()
+    return partial(pytorch.predict, model, place=place)
+
+
+def _loaders(split: Split, samples: int, held_out: int, batch: int, tuning: dict, place):
+    """Pictures from memory one by one, changed at random batch by batch."""
+    pictures = [split.x_train[:samples], split.x_validation[:held_out]]
+    labels = [split.y_train[:samples], split.y_validation[:held_out]]
+    border = len(pictures[0])
+
+    def picture(number: int) -> TensorImage:
+        part, place = (0, number) if number < border else (1, number - border)
+        # The arrays may be mapped files, which must not be written to: hence the copy.
+        return TensorImage(torch.from_numpy(pictures[part][place].copy()).permute(2, 0, 1))
+
+    def label(number: int) -> TensorCategory:
+        part, place = (0, number) if number < border else (1, number - border)
+        return TensorCategory(int(labels[part][place]))
+
+    count = border + len(pictures[1])
+    datasets = Datasets(
+        range(count), [[picture], [label]], splits=[range(border), range(border, count)]
+    )
+    changes = aug_transforms(
+        max_rotate=tuning["rotate"], max_zoom=tuning["zoom"],
+        max_lighting=tuning["lighting"], max_warp=0.0,
+    )  # fmt: skip
+    return datasets.dataloaders(
+        bs=batch,
+        num_workers=0,
+        device=place,
+        drop_last=False,
+        after_batch=[IntToFloatTensor(), *changes, Normalize.from_stats(*imagenet_stats)],
+    )

@@ -1,0 +1,36 @@
+"""config/workloads.yaml as the training reads it, with nothing but a YAML reader.
+
+A workload of one's own brings its data set along: its `dataset` is then the data set's whole
+entry, as in config/datasets.yaml, with an `id` beside it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+def load(path: Path) -> dict[str, dict[str, Any]]:
+    """The recipes by workload; the `dataset` of each is an id."""
+    recipes, _ = separate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+    return recipes
+
+
+def separate(
+    workloads: dict[str, dict[str, Any]],
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Recipes with the id of their data set, and the data sets that workloads brought along.
+
+    Returns:
+        The recipes by workload, and the data sets by id; each of these says in `prepared_by`
+        which workload's module prepares it.
+    """
+    recipes, datasets = {}, {}
+    for name, recipe in workloads.items():
+        own = recipe["dataset"]
+        if isinstance(own, dict):
+            datasets[own["id"]] = {key: value for key, value in own.items() if key != "id"}
+            datasets[own["id"]]["prepared_by"] = name
+            recipe = recipe | {"dataset": own["id"]}
+        recipes[name] = recipe
+    return recipes, datasets
