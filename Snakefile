@@ -23,6 +23,7 @@ rule all:
 
 include: "rules/environments.smk"
 include: "rules/data.smk"
+include: "rules/tune.smk"
 include: "rules/train.smk"
 include: "rules/cost.smk"
 include: "rules/figures.smk"

@@ -9,7 +9,7 @@ from pathlib import Path
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.getenv('PATH', '')}")
 sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
-from epochcost import configuration, frameworks, lock, planning
+from epochcost import configuration, frameworks, lock, planning, tuning
 from epochcost.costs import prices
 from epochcost.datasets import registry
 from epochcost.errors import InputError, one_line
@@ -18,6 +18,7 @@ from epochcost.measurement import machine
 
 RECORDS = Path("results/runs")
 MARKERS = Path("results/made")
+TUNING = Path("results/tuning")
 RAW = Path("data/raw")
 PRICES = [Path("data/published/prices.csv"), Path("config/prices.csv")]
 
@@ -73,6 +74,33 @@ def weights_of(workload):
     if name is None or ORIGINS[name].source == registry.RANDOM:
         return []
     return f"data/raw/{name}/complete.json"
+
+
+def tuning_of(variant, workload, framework, hardware):
+    """The marker of the search that a tuned training waits for; none where its result is known."""
+    if variant != tuning.TUNED or hardware != LOCAL:
+        return []
+    known = tuning.load(Path(workflow.basedir, "config/tuned.yaml")).get(MACHINE["id"], {})
+    return [] if framework in known.get(workload, {}) else tuning_marker(workload, framework)
+
+
+def tuning_marker(workload, framework):
+    """The file that says that a framework was tuned for a workload on this machine."""
+    return f"{TUNING}/{MACHINE['id']}/{workload}/{framework}/tuned"
+
+
+def tunings():
+    """The markers of everything that is configured."""
+    return [
+        tuning_marker(workload, framework)
+        for workload in KNOWN["workloads"]
+        for framework in KNOWN.frameworks_of(workload)
+    ]
+
+
+def weights_option(files):
+    """The option for weights to start from, where there are any."""
+    return f"--weights {files}" if files else ""
 
 
 def code_of(room):

@@ -1,6 +1,6 @@
 # Records + published measurements + price book -> tables.
 
-TABLES = ["runs", "epochs", "costs", "relative"]
+TABLES = ["runs", "epochs", "costs", "relative", "quality"]
 
 
 rule tables:

@@ -11,6 +11,7 @@ rule report:
     output:
         page="results/report.html",
         answer="results/answer.txt",
+        quality="results/quality.md",
     log:
         "logs/report.log",
     localrule: True
@@ -19,4 +20,5 @@ rule report:
     message:
         "Writing the report"
     shell:
-        "python scripts/report.py --report {output.page} --answer {output.answer} > {log} 2>&1"
+        "python scripts/report.py --report {output.page} --answer {output.answer} "
+        "--quality {output.quality} > {log} 2>&1"

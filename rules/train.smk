@@ -13,6 +13,9 @@ for hardware in KNOWN["hardware"]:
         input:
             data=lambda wildcards: arrays_of(wildcards.workload),
             weights=lambda wildcards: weights_of(wildcards.workload),
+            tuned=lambda wildcards, hardware=hardware: tuning_of(
+                wildcards.variant, wildcards.workload, wildcards.framework, hardware
+            ),
             environment=lambda wildcards, hardware=hardware: environment_marker(
                 wildcards.framework, hardware
             ),
@@ -33,7 +36,7 @@ for hardware in KNOWN["hardware"]:
         params:
             python=lambda wildcards, hardware=hardware: python_of(wildcards.framework, hardware),
             data=lambda wildcards: Path(arrays_of(wildcards.workload)).parent,
-            weights=lambda wildcards, input: f"--weights {input.weights}" if input.weights else "",
+            weights=lambda wildcards, input: weights_option(input.weights),
             hardware=hardware,
             scale=KNOWN["scale"],
             seed=KNOWN["seed"],

@@ -1,7 +1,7 @@
 """Make the tables of results/tables/ from records, published measurements and prices.
 
 In: results/runs/, data/published/, config/prices.csv, config/hardware.yaml. Out: runs.csv,
-epochs.csv, costs.csv, relative.csv.
+epochs.csv, costs.csv, relative.csv, quality.csv.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import configuration, errors, files
-from epochcost.costs import prices, published, rows, tables
+from epochcost.costs import prices, published, quality, rows, tables
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
 from epochcost.records import record
@@ -46,6 +46,7 @@ def main() -> None:
         ("epochs", epochs),
         ("costs", costs),
         ("relative", relative),
+        ("quality", quality.quality_table(runs, epochs, configured.complete_samples())),
     ):
         with files.atomic(arguments.output / f"{name}.csv") as temporary:
             table.to_csv(temporary, index=False, lineterminator="\n")

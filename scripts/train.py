@@ -7,12 +7,13 @@ too, with the phase and the reason; bad input leaves none.
 
 import argparse
 import dataclasses
+import json
 import os
 import sys
 from importlib import metadata
 from pathlib import Path
 
-from epochcost import errors, files, frameworks, recipes, workloads
+from epochcost import errors, files, frameworks, recipes, tuning, workloads
 from epochcost.datasets import arrays
 from epochcost.errors import InputError, nearest
 from epochcost.hardware import check_machine
@@ -45,11 +46,21 @@ def main() -> int:
     )
     parser.add_argument("--record", type=Path, help="where the record goes; default: results/runs")
     parser.add_argument("--hardware", default="local", help="an id of config/hardware.yaml")
-    parser.add_argument("--variant", choices=["default"], default="default")
+    parser.add_argument("--variant", choices=tuning.VARIANTS, default=tuning.DEFAULT)
+    parser.add_argument(
+        "--settings", type=json.loads, help="JSON; default: those of the variant (tuned.yaml)"
+    )
+    parser.add_argument(
+        "--choices", action="store_true", help="print the settings that there are, and end"
+    )
     parser.add_argument("--trial", type=_positive, default=1, help="number of this repeated run")
     parser.add_argument("--scale", choices=["quick", "full"], default="quick")
     parser.add_argument("--seed", type=int, default=1, help="the trial number is added to it")
     arguments = parser.parse_args()
+    if arguments.choices:
+        recipe = _recipe(arguments.workload, arguments.framework)
+        print(json.dumps(frameworks.load(arguments.framework).choices(recipe)))
+        return 0
     return train(arguments)
 
 
@@ -58,6 +69,15 @@ def train(arguments: argparse.Namespace) -> int:
     recipe = _recipe(arguments.workload, arguments.framework)
     here = machine.describe()
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
+    settings = arguments.settings
+    if settings is None:
+        settings = tuning.settings_of(
+            arguments.variant,
+            ROOT / "config/tuned.yaml",
+            here["id"],
+            arguments.workload,
+            arguments.framework,
+        )
     place = record.Place(
         arguments.record
         or record.path_of(
@@ -71,7 +91,7 @@ def train(arguments: argparse.Namespace) -> int:
     )
     try:
         with turn() as waited:
-            content = _measure(arguments, recipe, here, waited)
+            content = _measure(arguments, recipe, settings, here, waited)
     except BaseException:
         place.leave()
         raise
@@ -85,7 +105,9 @@ def train(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _measure(arguments: argparse.Namespace, recipe: dict, here: dict, waited: float) -> dict:
+def _measure(
+    arguments: argparse.Namespace, recipe: dict, settings: dict, here: dict, waited: float
+) -> dict:
     run = {
         "hardware": arguments.hardware,
         "workload": arguments.workload,
@@ -105,6 +127,8 @@ def _measure(arguments: argparse.Namespace, recipe: dict, here: dict, waited: fl
         ) from None
     imported = clocks.process_age() - waited
     _check_device(framework, here)
+    if settings:
+        tuning.check(settings, framework.choices(recipe), arguments.framework)
     definition = workloads.load(arguments.workload)
     prepared, split, reading = _read_data(arguments.data, recipe, definition)
     weights = None
@@ -116,7 +140,7 @@ def _measure(arguments: argparse.Namespace, recipe: dict, here: dict, waited: fl
     clock.phases.update({"import": imported, "data": reading})
     failure = None
     try:
-        predict = framework.train(recipe, definition, split, clock, run["seed"])
+        predict = framework.train(recipe, definition, split, clock, run["seed"], settings)
         if hasattr(definition, "sample"):
             with clock.phase("sample"):
                 clock.sample = definition.sample(predict, split, recipe["model"], run["seed"])
@@ -129,6 +153,7 @@ def _measure(arguments: argparse.Namespace, recipe: dict, here: dict, waited: fl
         "packages": _versions(),
         "device": framework.device(),
         "threads": framework.threads() or machine.usable_cores(),
+        "settings": settings,
     }
     return observation.record(
         run, recipe, prepared.manifest, weights, samples, clock, busy, software, failure, ROOT

@@ -71,6 +71,8 @@ def make_clone(folder: Path) -> Clone:
             shutil.copy2(ROOT / name, target, follow_symlinks=False)
     clone = Clone(folder)
     # The environments of this checkout, as Pythons of one's own: never to be made anew.
-    families = {name: ROOT / f".venvs/{name}-cpu/bin/python" for name in ("tensorflow", "torch")}
+    families = {
+        name: ROOT / f".venvs/{name}-cpu/bin/python" for name in ("tensorflow", "torch", "jax")
+    }
     clone.configure(python={name: str(path) for name, path in families.items()})
     return clone

@@ -8,8 +8,15 @@ import pytest
 from clones import Clone, make_clone
 
 from epochcost.configuration import ROOT
+from epochcost.datasets import arrays, preparation
 
-ENVIRONMENTS = {"keras-tensorflow": "tensorflow-cpu", "pytorch": "torch-cpu"}
+ENVIRONMENTS = {
+    "keras-tensorflow": "tensorflow-cpu",
+    "keras-torch": "torch-cpu",
+    "keras-jax": "jax-cpu",
+    "pytorch": "torch-cpu",
+    "fastai": "torch-cpu",
+}
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +44,18 @@ def pythons() -> dict[str, Path]:
 def clone(tmp_path_factory, pythons) -> Clone:
     """A fresh clone that shares the frameworks' environments of this one."""
     return make_clone(tmp_path_factory.mktemp("clone") / "epochcost")
+
+
+@pytest.fixture(scope="session")
+def little(tmp_path_factory):
+    """A part of the generated MNIST: 6,400 + 1,000 pictures."""
+    folder = tmp_path_factory.mktemp("little")
+    preparation.prepare("mnist", "synthetic", folder, folder / "all")
+    whole = arrays.load(folder / "all")
+    counts = {"train": 6_400, "validation": 1_000}
+    values = {key: value[: counts[key[2:]]] for key, value in whole.values.items()}
+    arrays.save(folder / "part", values, "mnist", "synthetic", "synthetic", {}, {})
+    return folder / "part"
 
 
 @pytest.fixture

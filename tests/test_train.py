@@ -56,6 +56,7 @@ def run(tmp_path, data, monkeypatch):
             "seed": 1,
             "data": data,
             "weights": None,
+            "settings": None,
             "record": tmp_path / "local/mnist_mlp/pytorch/default-1.json",
         }
         arguments = argparse.Namespace(**(options | change))
@@ -68,7 +69,7 @@ def run(tmp_path, data, monkeypatch):
 
 
 def epochs(accuracy, loss=0.1):
-    def behaviour(recipe, definition, split, clock, seed):
+    def behaviour(recipe, definition, split, clock, seed, settings):
         for _ in range(clock.schedule.epochs):
             clock.epoch_begin()
             for step in range(clock.schedule.steps):
@@ -102,7 +103,7 @@ def test_a_quick_run_is_not_judged(run):
 
 
 def test_running_out_of_memory_is_a_row(run, capsys):
-    def behaviour(recipe, definition, split, clock, seed):
+    def behaviour(recipe, definition, split, clock, seed, settings):
         clock.epoch_begin()
         raise MemoryError("cannot allocate\n9 GiB")
 

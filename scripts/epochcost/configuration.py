@@ -15,6 +15,7 @@ import jsonschema
 import yaml
 
 from epochcost import files, recipes
+from epochcost import workloads as workload_modules
 from epochcost.datasets import preparation
 from epochcost.errors import InputError, nearest
 from epochcost.frameworks import FRAMEWORKS
@@ -104,6 +105,8 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
         _check_names(f"workloads.yaml: {name}: dataset", [workload["dataset"]], datasets)
         if "weights" in workload:
             _check_names(f"workloads.yaml: {name}: weights", [workload["weights"]], datasets)
+    for name in settings["workloads"]:
+        workload_modules.check(name)
     configuration = Configuration(settings, hardware, workloads, datasets)
     _check_combinations(configuration)
     return configuration

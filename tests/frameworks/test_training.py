@@ -12,6 +12,7 @@ from epochcost.datasets import arrays, download, preparation
 
 SCHEMA = files.read_json(ROOT / "config/schemas/record.schema.json")
 FRAMEWORKS = ["keras-tensorflow", "pytorch"]
+KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
 
 
 def train(python, workload, framework, data, record, *options):
@@ -30,20 +31,13 @@ def train(python, workload, framework, data, record, *options):
     return content
 
 
-@pytest.fixture(scope="module")
-def little(tmp_path_factory):
-    """A part of the generated MNIST: 6,400 + 1,000 pictures."""
-    folder = tmp_path_factory.mktemp("little")
-    preparation.prepare("mnist", "synthetic", folder, folder / "all")
-    whole = arrays.load(folder / "all")
-    counts = {"train": 6_400, "validation": 1_000}
-    values = {key: value[: counts[key[2:]]] for key, value in whole.values.items()}
-    arrays.save(folder / "part", values, "mnist", "synthetic", "synthetic", {}, {})
-    return folder / "part"
-
-
-@pytest.mark.parametrize("framework", FRAMEWORKS)
-@pytest.mark.parametrize("workload", ["mnist_mlp", "mnist_cnn"])
+@pytest.mark.parametrize(
+    ("workload", "framework"),
+    [
+        *(("mnist_mlp", name) for name in KERAS_AND_PYTORCH),
+        *(("mnist_cnn", name) for name in ("keras-tensorflow", "pytorch", "fastai")),
+    ],
+)
 def test_a_quick_run_leaves_a_whole_record(pythons, little, tmp_path, workload, framework):
     record = train(pythons[framework], workload, framework, little, tmp_path / "r.json")
     assert record["status"] == "ok"
@@ -60,6 +54,8 @@ def test_a_quick_run_leaves_a_whole_record(pythons, little, tmp_path, workload, 
         assert record["phases"][phase] > 0, phase
     assert record["phases"]["save"] is None
     assert len(record["evaluations"]) == 2
+    assert record["input"]["steps"] == 50
+    assert 0 < record["input"]["seconds"] < record["epochs"][0]["train_s"]
     assert record["utilisation"]["peak_rss_mib"] > 100
 
 
@@ -82,6 +78,141 @@ def test_the_same_seed_gives_the_same_losses(pythons, little, tmp_path, framewor
         for name in "ab"
     )
     assert first["epochs"][0]["loss"] == second["epochs"][0]["loss"]
+
+
+def texts(rng, count: int, words: int, part: str) -> dict[str, np.ndarray]:
+    """A few texts in which a word below the middle of the vocabulary means class 0."""
+    labels = rng.integers(0, 2, count, dtype=np.uint8)
+    lengths = rng.integers(5, 30, count)
+    sides = np.repeat(labels, lengths)
+    tokens = rng.integers(1, words // 2, lengths.sum()) + sides * (words // 2)
+    return {
+        f"words_{part}": tokens.astype(np.int32),
+        f"ends_{part}": np.cumsum(lengths),
+        f"y_{part}": labels,
+    }
+
+
+@pytest.fixture(scope="module")
+def little_text(tmp_path_factory):
+    """Folders of a few generated samples in the form of each data set of texts."""
+    folder, rng = tmp_path_factory.mktemp("texts"), np.random.default_rng(3)
+    parts = texts(rng, 960, 100, "train") | texts(rng, 320, 100, "validation")
+    bigrams = {
+        key.replace("words", "bigrams").replace("ends", "bigram_ends"): value
+        for key, value in parts.items()
+        if key[0] != "y"
+    }
+    sizes = {"vocabulary": np.array(100), "vocabulary_with_bigrams": np.array(100)}
+    characters = np.arange(4_000) % 13
+    for name, values in (
+        ("imdb", parts | bigrams | sizes),
+        ("twitter", parts | {"vocabulary": np.array(100), "longest": np.array(29)}),
+        ("nietzsche", {"text": characters.astype(np.uint8), "alphabet": np.arange(97, 110)}),
+    ):
+        arrays.save(folder / name, values, name, "synthetic", "synthetic", {}, {})
+    return folder
+
+
+@pytest.mark.parametrize("framework", KERAS_AND_PYTORCH)
+@pytest.mark.parametrize("workload", ["imdb_fasttext", "imdb_bilstm", "twitter_bilstm"])
+def test_a_model_of_words_learns_two_classes(pythons, little_text, tmp_path, workload, framework):
+    data = little_text / workload.split("_")[0]
+    record = train(
+        pythons[framework], workload, framework, data, tmp_path / "r.json", "--scale", "full"
+    )
+    losses = [epoch["loss"] for epoch in record["epochs"]]
+    assert losses[0] < 0.75  # two classes, nothing learnt yet: about ln 2
+    assert losses[-1] < losses[0]
+    if workload != "imdb_fasttext":  # which learns slowly
+        assert record["quality"]["value"] > 0.9
+
+
+@pytest.mark.parametrize("framework", KERAS_AND_PYTORCH)
+def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
+    pythons, little_text, tmp_path, framework
+):
+    record = train(
+        pythons[framework], "nietzsche_lstm", framework, little_text / "nietzsche",
+        tmp_path / "r.json", "--scale", "full",
+    )  # fmt: skip
+    assert [epoch["eval_s"] for epoch in record["epochs"]] == [None] * 10
+    assert record["evaluations"] == []
+    assert record["quality"]["value"] == record["epochs"][-1]["loss"] < 0.5
+    # The text repeats its alphabet, and so does what the model writes.
+    assert len(record["sample"]) == 400
+    assert record["sample"].count("abcdefghijklm") > 25
+    assert record["phases"]["sample"] > 0
+
+
+@pytest.fixture(scope="module")
+def few_pictures(tmp_path_factory):
+    """A folder of a few generated pictures of 224 x 224."""
+    rng = np.random.default_rng(5)
+    folder = tmp_path_factory.mktemp("pictures")
+    values = {}
+    for part, count in (("train", 6), ("validation", 4)):
+        values[f"x_{part}"] = rng.integers(0, 255, (count, 224, 224, 3), dtype=np.uint8)
+        values[f"y_{part}"] = np.arange(count, dtype=np.uint8) % 2
+    arrays.save(folder, values, "cats-vs-dogs", "synthetic", "synthetic", {}, {})
+    return folder
+
+
+def test_fine_tuning_has_three_timed_parts_and_says_that_it_starts_from_random_weights(
+    pythons, few_pictures, tmp_path
+):
+    record = train(
+        pythons["fastai"], "catsdogs_resnet50", "fastai", few_pictures, tmp_path / "r.json"
+    )
+    assert record["weights"] == {"name": "resnet50-imagenet", "source": "random", "sha256": None}
+    assert len(record["epochs"]) == 2
+    assert record["phases"]["predict"] > 0
+    assert record["quality"]["value"] in (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+SAVE_WEIGHTS = """
+import sys, torch
+from epochcost.frameworks import torchvision_on_cpu
+torchvision_on_cpu.complete()
+from torchvision.models import resnet50
+torch.save(resnet50().state_dict(), sys.argv[1])
+"""
+
+
+def test_fine_tuning_starts_from_a_file_of_weights_and_refuses_another(
+    pythons, few_pictures, tmp_path
+):
+    folder = tmp_path / "resnet50-imagenet"
+    folder.mkdir()
+    path, description = folder / "resnet50-11ad3fa6.pth", folder / "complete.json"
+    subprocess.run(
+        [pythons["fastai"], "-c", SAVE_WEIGHTS, path],
+        check=True,
+        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
+    )
+    fetched = {"dataset": "resnet50-imagenet", "kind": "complete", "source": "mirror"}
+    checksum = files.sha256(path)
+    fetched["files"] = [{"name": path.name, "sha256": checksum, "bytes": path.stat().st_size}]
+    files.write_json(description, fetched)
+    record = train(
+        pythons["fastai"], "catsdogs_resnet50", "fastai", few_pictures, tmp_path / "r.json",
+        "--weights", description,
+    )  # fmt: skip
+    assert record["weights"]["source"] == "mirror"
+    assert record["weights"]["sha256"] == checksum
+    with open(path, "ab") as file:
+        file.write(b"!")
+    done = subprocess.run(
+        [
+            *(pythons["fastai"], ROOT / "scripts/train.py", "catsdogs_resnet50", "fastai"),
+            *("--data", few_pictures, "--record", tmp_path / "s.json", "--weights", description),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "is missing or damaged; delete" in done.stderr
+    assert not (tmp_path / "s.json").exists()
 
 
 @pytest.mark.full

@@ -109,7 +109,7 @@ def steps(settings: dict) -> dict[str, list[float]]:
     start = rng.normal(size=100).astype(np.float32)
     theirs, ours = keras.Variable(start), torch.nn.Parameter(torch.tensor(start))
     keras_optimizer = keras_fit.optimizer_of(settings)
-    torch_optimizer = pytorch.optimizer_of(settings, torch.nn.ParameterList([ours]))
+    torch_optimizer = pytorch.optimizer_of(settings, torch.nn.ParameterList([ours]), {})
     for _ in range(STEPS):
         gradient = torch.tensor(rng.normal(scale=0.1, size=100).astype(np.float32))
         keras_optimizer.apply([gradient], [theirs])

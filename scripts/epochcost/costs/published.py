@@ -92,6 +92,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         metric_value=_float(row["metric_value"]),
         quality_target=None,
         quality_reached=None,
+        input_share=None,
         noise="",
         price_per_hour_usd_stated=_float(row["price_per_hour_usd_published"]),
         notes=_notes(row),

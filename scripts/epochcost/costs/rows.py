@@ -20,6 +20,7 @@ class RunRow:
     machine_id: set where each machine is shown by itself (hardware `local`).
     weights: what the model started from, `random` where its recipe's weights could not be had;
         empty where the recipe names none.
+    input_share: of an own run, time to fetch a batch alone over the time of a training step.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
     """
 
@@ -55,6 +56,7 @@ class RunRow:
     metric_value: float | None
     quality_target: float | None
     quality_reached: bool | None
+    input_share: float | None
     noise: str
     price_per_hour_usd_stated: float | None
     notes: str
@@ -138,6 +140,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         metric_value=None if quick or data["source"] == "synthetic" else quality["value"],
         quality_target=quality["target"],
         quality_reached=quality["reached"],
+        input_share=_input_share(record),
         noise="; ".join(record["noise"]["flags"]),
         price_per_hour_usd_stated=None,
         notes="",
@@ -175,6 +178,15 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
 def _epoch_seconds(epoch: dict[str, Any]) -> float:
     """Seconds of an epoch with its validation pass, where the recipe has one."""
     return epoch["train_s"] + (epoch["eval_s"] or 0.0)
+
+
+def _input_share(record: dict[str, Any]) -> float | None:
+    """Time to fetch a batch without training on it, over the time of a training step."""
+    alone, steady = record["input"], record["steady_state"]
+    if alone is None or steady is None:
+        return None
+    step = record["settings"]["batch_size"] / steady["samples_per_second"]
+    return alone["seconds"] / alone["steps"] / step
 
 
 def _weights(started_from: dict[str, Any] | None) -> str:

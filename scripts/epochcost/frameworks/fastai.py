@@ -32,14 +32,22 @@ device = pytorch.device
 threads = pytorch.threads
 
 
+def choices(recipe: dict) -> dict[str, list]:
+    """Settings that leave the mathematics as they are: those of PyTorch, without compiling."""
+    if "fine_tuning" in recipe:
+        return {"flush_denormal": [False, True]}
+    return {name: values for name, values in pytorch.choices(recipe).items() if name != "compile"}
+
+
 def train(
-    recipe: dict, definition, split: Split, clock: Clock, seed: int
+    recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Train a workload; all that is learnt about it is left in the clock.
 
     Args:
         recipe: the workload's entry of config/workloads.yaml.
         definition: the workload's module.
+        settings: what differs from the framework's own choice, of `choices`.
 
     Returns:
         The trained model as a function: a batch of samples -> logits.
@@ -47,6 +55,7 @@ def train(
     if "fine_tuning" in recipe:
         from epochcost.frameworks import fastai_tuning
 
+        torch.set_flush_denormal(settings.get("flush_denormal", False))
         return fastai_tuning.train(recipe, definition, split, clock, seed)
     schedule, batch = clock.schedule, recipe["batch_size"]
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -71,11 +80,13 @@ def train(
         model = definition.torch_model(split, recipe["model"])
         model.apply(pytorch.initialise)
         model.to(place)
+        for loader in loaders:
+            loader.tensors, _ = pytorch.arrange(model, loader.tensors, loader.tensors, settings)
         learner = Learner(
             loaders,
             model,
             loss_func=loss,
-            opt_func=partial(_optimizer, recipe["optimizer"], model),
+            opt_func=partial(_optimizer, recipe["optimizer"], model, settings),
             metrics=accuracy,
         )
     clock.synchronise = pytorch.synchronise_of(place)
@@ -127,5 +138,5 @@ class _Batches(DataLoader):
             yield inputs[chosen], labels[chosen]
 
 
-def _optimizer(settings: dict, model, params, lr: float) -> OptimWrapper:
-    return OptimWrapper(opt=pytorch.optimizer_of(settings, model))
+def _optimizer(optimizer: dict, model, settings: dict, params, lr: float) -> OptimWrapper:
+    return OptimWrapper(opt=pytorch.optimizer_of(optimizer, model, settings))

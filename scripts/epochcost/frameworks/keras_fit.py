@@ -15,13 +15,21 @@ from epochcost.workloads import Split
 
 
 def train(
-    recipe: dict, definition, split: Split, clock: Clock, seed: int
+    recipe: dict,
+    definition,
+    split: Split,
+    clock: Clock,
+    seed: int,
+    settings: dict,
+    pipeline: Callable | None = None,
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Train a workload; all that is learnt about it is left in the clock.
 
     Args:
         recipe: the workload's entry of config/workloads.yaml.
         definition: the workload's module.
+        settings: what differs from the framework's own choice, of the backend's `choices`.
+        pipeline: makes training input of (x, y, batch size); default: Keras's own.
 
     Returns:
         The trained model as a function: a batch of samples -> logits.
@@ -34,18 +42,25 @@ def train(
             optimizer=optimizer_of(recipe["optimizer"]),
             loss=loss_of(recipe["loss"]),
             metrics=[_accuracy_of(recipe["loss"])] if schedule.evaluation_steps else None,
+            steps_per_execution=settings.get("steps_per_execution", 1),
+            jit_compile=settings.get("jit_compile", "auto"),
         )
     clock.synchronise = lambda: _wait_for(model)
     samples = schedule.steps * batch
-    x, y = split.x_train[:samples], split.y_train[:samples]
+    training = {
+        "x": split.x_train[:samples],
+        "y": split.y_train[:samples],
+        "batch_size": batch,
+    }
+    if pipeline:
+        with clock.phase("data"):
+            training = {"x": pipeline(*training.values())}
     validation = None
     if schedule.evaluation_steps:
         held_out = schedule.evaluation_steps * batch
         validation = (split.x_validation[:held_out], split.y_validation[:held_out])
     model.fit(
-        x,
-        y,
-        batch_size=batch,
+        **training,
         epochs=schedule.epochs,
         validation_data=validation,
         verbose=0,
@@ -54,18 +69,18 @@ def train(
     for _ in range(schedule.evaluations):
         with clock.evaluation():
             model.evaluate(*validation, batch_size=batch, verbose=0)
-    _time_input(clock, x, y, batch)
+    _time_input(clock, training)
     return lambda inputs: np.asarray(model.predict_on_batch(inputs))
 
 
-def _time_input(clock: Clock, x: np.ndarray, y: np.ndarray, batch: int) -> None:
-    """Time Keras's own input pipeline with a model that does nothing."""
-    samples = clock.schedule.input_steps * batch
+def _time_input(clock: Clock, training: dict) -> None:
+    """Time the input pipeline with a model that does nothing; its first step is a warm-up."""
+    steps = clock.schedule.input_steps
     model = _Idle()
     model.compile()
-    model.fit(x[:batch], y[:batch], batch_size=batch, verbose=0)
-    with clock.input_alone(clock.schedule.input_steps):
-        model.fit(x[:samples], y[:samples], batch_size=batch, verbose=0)
+    model.fit(**training, steps_per_epoch=1, verbose=0)
+    with clock.input_alone(steps):
+        model.fit(**training, steps_per_epoch=steps, verbose=0)
 
 
 class _Idle(keras.Model):

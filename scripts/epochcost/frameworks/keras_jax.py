@@ -14,6 +14,14 @@ FAILURES = (RuntimeError, MemoryError, ArithmeticError)
 train = keras_fit.train
 
 
+def choices(recipe: dict) -> dict[str, list]:
+    """Settings that leave the mathematics as they are, the framework's own choice first.
+
+    steps_per_execution: training steps in one call of JAX.
+    """
+    return {"steps_per_execution": [1, 10]}
+
+
 def device() -> str:
     """What the model trains on."""
     return "gpu" if jax.default_backend() == "gpu" else "cpu"

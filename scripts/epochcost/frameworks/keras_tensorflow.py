@@ -1,10 +1,12 @@
 """Keras on TensorFlow."""
 
 import os
+from functools import partial
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
+import numpy as np
 import tensorflow as tf
 
 from epochcost.frameworks import keras_fit
@@ -12,7 +14,46 @@ from epochcost.frameworks import keras_fit
 VERSION = f"keras {keras_fit.keras.__version__}, tensorflow {tf.__version__}"
 # What a training can fail with, beside a loss that is no number.
 FAILURES = (tf.errors.OpError, RuntimeError, MemoryError, ArithmeticError)
-train = keras_fit.train
+
+
+def choices(recipe: dict) -> dict[str, list]:
+    """Settings that leave the mathematics as they are, the framework's own choice first.
+
+    input_autotuning: whether tf.data looks for the best number of threads while it runs.
+    steps_per_execution: training steps in one call of TensorFlow.
+    jit_compile: whether XLA compiles the training step.
+    """
+    return {
+        "input_autotuning": [True, False],
+        "steps_per_execution": [1, 10, 30],
+        "jit_compile": [False, True],
+    }
+
+
+def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
+    """Train a workload; arguments and result as those of `keras_fit.train`."""
+    pipeline = None
+    if not settings.get("input_autotuning", True):
+        pipeline = partial(_plain_pipeline, seed)
+    return keras_fit.train(recipe, definition, split, clock, seed, settings, pipeline)
+
+
+def _plain_pipeline(seed: int, x: np.ndarray, y: np.ndarray, batch: int) -> tf.data.Dataset:
+    """Shuffled batches of arrays in memory, without tf.data's autotuner.
+
+    The autotuner has been seen to leave a process of one or two cores waiting.
+    """
+    inputs, labels = tf.constant(x), tf.constant(y)
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return (
+        tf.data.Dataset.range(len(x))
+        .shuffle(len(x), seed=seed)
+        .batch(batch)
+        .map(lambda chosen: (tf.gather(inputs, chosen), tf.gather(labels, chosen)))
+        .prefetch(1)
+        .with_options(options)
+    )
 
 
 def device() -> str:

@@ -11,7 +11,21 @@ from epochcost.frameworks import keras_fit
 VERSION = f"keras {keras_fit.keras.__version__}, torch {torch.__version__}"
 # What a training can fail with, beside a loss that is no number.
 FAILURES = (RuntimeError, MemoryError, ArithmeticError)
-train = keras_fit.train
+
+
+def choices(recipe: dict) -> dict[str, list]:
+    """Settings that leave the mathematics as they are, the framework's own choice first.
+
+    jit_compile: whether torch.compile compiles the training step.
+    flush_denormal: whether the processor takes the smallest numbers for 0.
+    """
+    return {"jit_compile": [False, True], "flush_denormal": [False, True]}
+
+
+def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
+    """Train a workload; arguments and result as those of `keras_fit.train`."""
+    torch.set_flush_denormal(settings.get("flush_denormal", False))
+    return keras_fit.train(recipe, definition, split, clock, seed, settings)
 
 
 def device() -> str:

@@ -29,14 +29,36 @@ def threads() -> int:
     return torch.get_num_threads()
 
 
+def choices(recipe: dict) -> dict[str, list]:
+    """Settings that leave the mathematics as they are, the framework's own choice first.
+
+    channels_last: whether pictures and convolutions lie in memory with channels last.
+    fused_optimizer: whether the optimiser takes its step in one pass over the weights.
+    flush_denormal: whether the processor takes the smallest numbers for 0.
+    compile: whether torch.compile compiles the model.
+    """
+    known = {
+        "channels_last": [False, True],
+        "fused_optimizer": [False, True],
+        "flush_denormal": [False, True],
+        "compile": [False, True],
+    }
+    if recipe["optimizer"]["name"] != "adam":
+        del known["fused_optimizer"]  # PyTorch has it for Adam alone of the three
+    if "kernel" not in recipe["model"]:
+        del known["channels_last"]
+    return known
+
+
 def train(
-    recipe: dict, definition, split: Split, clock: Clock, seed: int
+    recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Train a workload; all that is learnt about it is left in the clock.
 
     Args:
         recipe: the workload's entry of config/workloads.yaml.
         definition: the workload's module.
+        settings: what differs from the framework's own choice, of `choices`.
 
     Returns:
         The trained model as a function: a batch of samples -> logits.
@@ -58,7 +80,10 @@ def train(
         model = definition.torch_model(split, recipe["model"])
         model.apply(initialise)
         model.to(place)
-        optimizer = optimizer_of(recipe["optimizer"], model)
+        optimizer = optimizer_of(recipe["optimizer"], model, settings)
+        training, validation = arrange(model, training, validation, settings)
+        if settings.get("compile"):
+            model = torch.compile(model)
     clock.synchronise = synchronise_of(place)
     for _ in range(schedule.epochs):
         clock.epoch_begin()
@@ -161,6 +186,18 @@ def predict(model, inputs: np.ndarray, place: torch.device) -> np.ndarray:
     return model(_inputs(inputs).to(place)).cpu().numpy()
 
 
+def arrange(model, training, validation, settings: dict):
+    """Apply the settings that concern memory and numbers; gives the arrays to train on."""
+    torch.set_flush_denormal(settings.get("flush_denormal", False))
+    if settings.get("channels_last"):
+        model.to(memory_format=torch.channels_last)
+        training, validation = (
+            (inputs.contiguous(memory_format=torch.channels_last), labels)
+            for inputs, labels in (training, validation)
+        )
+    return training, validation
+
+
 def synchronise_of(place: torch.device) -> Callable[[], None]:
     """A function that returns when the device is idle; a processor has nothing to wait for."""
     return torch.cuda.synchronize if place.type == "cuda" else lambda: None
@@ -207,14 +244,20 @@ def initialise(layer: nn.Module) -> None:
                 weights.requires_grad_(False)
 
 
-def optimizer_of(settings: dict, model: nn.Module) -> torch.optim.Optimizer:
+def optimizer_of(optimizer: dict, model: nn.Module, settings: dict) -> torch.optim.Optimizer:
     """The optimiser of a recipe, for the weights of a model that are trained."""
     weights = [weight for weight in model.parameters() if weight.requires_grad]
-    rate, epsilon = settings["learning_rate"], settings["epsilon"]
-    match settings["name"]:
+    rate, epsilon = optimizer["learning_rate"], optimizer["epsilon"]
+    match optimizer["name"]:
         case "rmsprop":
-            return torch.optim.RMSprop(weights, lr=rate, alpha=settings["rho"], eps=epsilon)
+            return torch.optim.RMSprop(weights, lr=rate, alpha=optimizer["rho"], eps=epsilon)
         case "adadelta":
-            return torch.optim.Adadelta(weights, lr=rate, rho=settings["rho"], eps=epsilon)
-    betas = (settings["beta_1"], settings["beta_2"])
-    return torch.optim.Adam(weights, lr=rate, betas=betas, eps=epsilon)
+            return torch.optim.Adadelta(weights, lr=rate, rho=optimizer["rho"], eps=epsilon)
+    return torch.optim.Adam(
+        weights,
+        lr=rate,
+        betas=(optimizer["beta_1"], optimizer["beta_2"]),
+        eps=epsilon,
+        # None leaves the choice to PyTorch.
+        fused=settings.get("fused_optimizer") or None,
+    )

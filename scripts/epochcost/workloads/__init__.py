@@ -58,12 +58,13 @@ class Split:
         return 0 if self.x_validation is None else len(self.x_validation)
 
 
-def load(name: str) -> ModuleType:
-    """The module of workload `name`.
-
-    Raises:
-        InputError: it has no module here.
-    """
+def check(name: str) -> None:
+    """Raise an InputError if workload `name` has no module, without importing it."""
     if importlib.util.find_spec(f"epochcost.workloads.{name}") is None:
         raise InputError(f"there is no scripts/epochcost/workloads/{name}.py with the model")
+
+
+def load(name: str) -> ModuleType:
+    """The module of workload `name`."""
+    check(name)
     return importlib.import_module(f"epochcost.workloads.{name}")

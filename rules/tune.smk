@@ -1,0 +1,34 @@
+# The fastest settings of a framework for a workload on this machine -> config/tuned.yaml.
+
+
+rule tune_one:
+    input:
+        data=lambda wildcards: arrays_of(wildcards.workload),
+        weights=lambda wildcards: weights_of(wildcards.workload),
+        environment=lambda wildcards: environment_marker(wildcards.framework, LOCAL),
+    output:
+        touch(f"{TUNING}/{MACHINE['id']}/{{workload}}/{{framework}}/tuned"),
+    log:
+        "logs/tune/{workload}/{framework}.log",
+    wildcard_constraints:
+        workload="[a-z0-9_]+",
+        framework="[a-z0-9-]+",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    threads: threads_of(LOCAL)
+    params:
+        python=lambda wildcards: python_of(wildcards.framework, LOCAL),
+        data=lambda wildcards: Path(arrays_of(wildcards.workload)).parent,
+        weights=lambda wildcards, input: weights_option(input.weights),
+    message:
+        "Tuning {wildcards.framework} for {wildcards.workload} (log: {log})"
+    shell:
+        "python scripts/tune.py {wildcards.workload} {wildcards.framework} "
+        "--python {params.python} --data {params.data} {params.weights} > {log} 2>&1"
+
+
+rule tune:
+    input:
+        tunings(),
+    localrule: True

@@ -1,0 +1,73 @@
+"""quality.csv as a Markdown table, for people and for the documentation."""
+
+import pandas as pd
+
+from epochcost.costs.rows import RANDOM
+from epochcost.figures import style
+
+_HEAD = (
+    ("workload", False),
+    ("framework", False),
+    ("quality", True),
+    ("published", True),
+    ("target", True),
+    ("runs", True),
+    ("epoch", True),
+    ("input alone", True),
+    ("samples", True),
+    ("remarks", False),
+)
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """The table, one line per row of quality.csv."""
+    lines = [
+        "| " + " | ".join(name for name, _ in _HEAD) + " |",
+        "|" + "|".join("---:" if right else "---" for _, right in _HEAD) + "|",
+    ]
+    for row in table.itertuples():
+        lines.append("| " + " | ".join(_cells(row)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _cells(row) -> list[str]:
+    value = f"{row.value:.4f}"
+    if row.runs > 1:
+        value += f" ({row.value_low:.4f} to {row.value_high:.4f})"
+    if row.metric == "loss":
+        value += " loss"
+    published = ""
+    if pd.notna(row.published_low):
+        published = f"{row.published_low:.3f} to {row.published_high:.3f}"
+    epoch = "" if pd.isna(row.epoch_s) else style.seconds(row.epoch_s)
+    share = "" if pd.isna(row.input_share) else f"{row.input_share:.1%}"
+    return [
+        row.workload,
+        style.framework_name(row.framework)
+        + ("" if row.variant == "default" else f" {row.variant}"),
+        value,
+        published,
+        f"{row.target:g}",
+        str(row.runs),
+        epoch,
+        share,
+        _samples(row),
+        ", ".join(_remarks(row)),
+    ]
+
+
+def _samples(row) -> str:
+    if pd.notna(row.complete_samples) and row.train_samples != row.complete_samples:
+        return f"{row.train_samples:,.0f} of {row.complete_samples:,.0f}"
+    return f"{row.train_samples:,.0f}"
+
+
+def _remarks(row) -> list[str]:
+    notes = []
+    if row.weights == RANDOM:
+        notes.append("from random weights")
+    if not row.reached:
+        notes.append("below the target")
+    if row.noisy_runs:
+        notes.append("disturbed by other load")
+    return notes

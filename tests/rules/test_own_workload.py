@@ -1,0 +1,92 @@
+"""docs/own-workload.md, done as it says: one Python file, one entry, and it is measured."""
+
+import gzip
+import re
+import struct
+
+import numpy as np
+import pytest
+import yaml
+from clones import make_clone
+
+from epochcost import files
+from epochcost.configuration import ROOT
+from epochcost.datasets import mnist
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory, pythons):
+    """A clone with the file and the entry of the documentation, and nothing else changed."""
+    text = (ROOT / "docs/own-workload.md").read_text()
+    code, entry = re.search(r"```python\n(.*?)```.*?```yaml\n(.*?)```", text, re.DOTALL).groups()
+    clone = make_clone(tmp_path_factory.mktemp("own") / "epochcost")
+    (clone.folder / "scripts/epochcost/workloads/fashion_mlp.py").write_text(code)
+    with open(clone.folder / "config/workloads.yaml", "a") as file:
+        file.write("\n" + entry)
+    clone.configure(workloads=["fashion_mlp"])
+    return clone
+
+
+def test_it_is_measured_on_generated_data_and_reported(own):
+    own.snakemake("--config", "data={source: synthetic}", "price=0.10")
+    assert set(own.records()) == {
+        f"local/fashion_mlp/{name}/default-1.json" for name in ("keras-tensorflow", "pytorch")
+    }
+    answer = (own.folder / "results/answer.txt").read_text()
+    assert answer.count("trains fashion_mlp") == 2
+    assert "no published run compares with it" in answer
+    assert "Fashion-MNIST, small perceptron" in (own.folder / "results/report.html").read_text()
+    assert (
+        "Nothing to be done"
+        in own.snakemake("-n", "--config", "data={source: synthetic}", "price=0.10").stdout
+    )
+
+
+def idx(values: np.ndarray) -> bytes:
+    """An array of bytes as an IDX file in gzip."""
+    head = struct.pack(f">i{values.ndim}i", 0x800 + values.ndim, *values.shape)
+    return gzip.compress(head + values.tobytes())
+
+
+def test_its_files_are_fetched_from_a_mirror_and_checked(own, tmp_path):
+    """The real files are not at hand: generated ones of the same form, with their checksums."""
+    made = mnist.synthetic(np.random.default_rng(1))
+    path = own.folder / "config/workloads.yaml"
+    workloads = yaml.safe_load(path.read_text())
+    for file, name in zip(
+        workloads["fashion_mlp"]["dataset"]["archives"][0]["files"],
+        ("x_train", "y_train", "x_validation", "y_validation"),
+        strict=True,
+    ):
+        stored = tmp_path / "fashion-mnist" / file["name"]
+        stored.parent.mkdir(exist_ok=True)
+        stored.write_bytes(idx(made[name]))
+        file |= {"sha256": files.sha256(stored), "bytes": stored.stat().st_size}
+    path.write_text(yaml.safe_dump(workloads))
+    own.snakemake(
+        "measure", "--config", "frameworks=pytorch", "data={source: mirror}",
+        EPOCHCOST_MIRROR=str(tmp_path),
+    )  # fmt: skip
+    record = files.read_json(own.folder / "results/runs/local/fashion_mlp/pytorch/default-2.json")
+    assert record["data"]["dataset"] == "fashion-mnist"
+    assert record["data"]["source"] == "mirror"
+    assert record["data"]["complete"]
+
+
+def test_a_missing_file_or_a_name_that_is_taken_is_said(own):
+    path = own.folder / "config/workloads.yaml"
+    kept = path.read_text()
+    module = own.folder / "scripts/epochcost/workloads/fashion_mlp.py"
+    code = module.read_text()
+    try:
+        path.write_text(kept.replace("id: fashion-mnist", "id: mnist"))
+        done = own.snakemake("-n", check=False)
+        assert "mnist is in datasets.yaml already; say dataset: mnist" in done.stderr
+        path.write_text(kept)
+        module.unlink()
+        done = own.snakemake("-n", check=False)
+        assert done.returncode == 1
+        assert "there is no scripts/epochcost/workloads/fashion_mlp.py" in done.stderr
+    finally:
+        path.write_text(kept)
+        module.write_text(code)

@@ -1,0 +1,115 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from epochcost import files, tuning
+from epochcost.configuration import ROOT
+from epochcost.errors import InputError
+
+HERE = "0123456789ab"
+
+
+def test_settings_are_kept_by_machine_workload_and_framework(tmp_path):
+    path = tmp_path / "tuned.yaml"
+    tuning.save(path, HERE, "mnist_mlp", "pytorch", {"flush_denormal": True})
+    tuning.save(path, HERE, "mnist_mlp", "keras-jax", {})
+    tuning.save(path, "another", "mnist_mlp", "pytorch", {"compile": True})
+    tuning.save(path, HERE, "mnist_mlp", "pytorch", {"compile": False})
+    assert tuning.load(path) == {
+        HERE: {"mnist_mlp": {"pytorch": {"compile": False}, "keras-jax": {}}},
+        "another": {"mnist_mlp": {"pytorch": {"compile": True}}},
+    }
+    assert path.read_text().startswith("# Settings of the variant")
+    assert tuning.settings_of("tuned", path, HERE, "mnist_mlp", "keras-jax") == {}
+
+
+def test_what_was_not_tuned_is_said_with_the_command_that_does_it(tmp_path):
+    assert tuning.settings_of("default", tmp_path / "none", HERE, "mnist_mlp", "pytorch") == {}
+    with pytest.raises(InputError, match="run: snakemake tune --config workloads=mnist_mlp fram"):
+        tuning.settings_of("tuned", tmp_path / "none", HERE, "mnist_mlp", "pytorch")
+
+
+def test_unknown_settings_are_refused_with_the_nearest_right_one():
+    choices = {"compile": [False, True]}
+    tuning.check({"compile": True}, choices, "pytorch")
+    with pytest.raises(InputError, match="no setting 'compil' here; did you mean 'compile'"):
+        tuning.check({"compil": True}, choices, "pytorch")
+    with pytest.raises(InputError, match="compile cannot be 3; it can be False, True"):
+        tuning.check({"compile": 3}, choices, "pytorch")
+
+
+def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(
+    pythons, little, tmp_path
+):
+    """A whole search on little data; what wins is not asserted, that depends on the machine."""
+    output, records = tmp_path / "tuned.yaml", tmp_path / "tuning"
+    done = subprocess.run(
+        [
+            *(sys.executable, ROOT / "scripts/tune.py", "mnist_mlp", "pytorch"),
+            *("--python", pythons["pytorch"], "--data", little),
+            *("--output", output, "--records", records),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    (machine_id,) = tuning.load(output)
+    settings = tuning.load(output)[machine_id]["mnist_mlp"]["pytorch"]
+    made = [
+        files.read_json(path) for path in sorted(records.rglob("*.json"), key=lambda p: int(p.stem))
+    ]
+    assert [r["software"]["settings"] for r in made[:2]] == [{}, {"flush_denormal": True}]
+    assert all(r["run"]["variant"] == "tuned" for r in made)
+    assert settings in [r["software"]["settings"] for r in made]
+    assert "the time of the defaults" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("framework", "settings"),
+    [
+        ("keras-tensorflow", {"input_autotuning": False, "steps_per_execution": 10}),
+        ("keras-tensorflow", {"jit_compile": True}),
+        ("keras-jax", {"steps_per_execution": 10}),
+        ("keras-torch", {"flush_denormal": True}),
+        ("pytorch", {"channels_last": True, "flush_denormal": True}),
+        ("fastai", {"channels_last": True}),
+    ],
+    ids=str,
+)
+def test_settings_change_how_and_not_what_is_learnt(pythons, little, tmp_path, framework, settings):
+    """The same seed with and without settings: losses that differ by no more than order does."""
+    losses = []
+    for number, chosen in enumerate(({}, settings)):
+        path = tmp_path / f"{number}.json"
+        done = subprocess.run(
+            [
+                *(pythons[framework], ROOT / "scripts/train.py", "mnist_cnn", framework),
+                *("--data", little, "--record", path, "--variant", "tuned"),
+                *("--settings", json.dumps(chosen)),
+            ],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        record = files.read_json(path)
+        assert record["status"] == "ok", record["failure"]
+        assert record["software"]["settings"] == chosen
+        losses.append(record["epochs"][0]["loss"])
+    assert losses[1] == pytest.approx(losses[0], rel=0.1)
+
+
+def test_a_setting_that_a_framework_lacks_leaves_no_record(pythons, little, tmp_path):
+    done = subprocess.run(
+        [
+            *(pythons["pytorch"], ROOT / "scripts/train.py", "mnist_mlp", "pytorch"),
+            *("--data", little, "--record", tmp_path / "r.json"),
+            *("--settings", '{"channels_last": true}'),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "pytorch has no setting 'channels_last' here" in done.stderr
+    assert not (tmp_path / "r.json").exists()
