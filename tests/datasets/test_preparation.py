@@ -7,10 +7,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from epochcost import configuration
 from epochcost.datasets import (
     arrays,
+    cats_vs_dogs,
     cifar10,
     download,
     imdb,
@@ -293,3 +295,73 @@ def test_the_mirrors_tweets(tmp_path, mirror):
     assert (len(real["y_train"]), len(real["y_validation"])) == (90_000, 10_000)
     assert np.bincount(real["y_train"]).tolist() == [45_043, 44_957]
     assert int(real["words_train"].max()) < int(real["vocabulary"]) == 92_446
+
+
+def jpeg(colour, size=(300, 250)) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", size, colour).save(buffer, "JPEG", quality=95)
+    return buffer.getvalue()
+
+
+def pictures(tmp_path, contents):
+    path = tmp_path / "pictures.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    return {"pictures.zip": path}
+
+
+MICROSOFT = {
+    "PetImages/Cat/0.jpg": jpeg("red"),
+    "PetImages/Dog/0.jpg": jpeg("blue", (250, 400)),
+    "PetImages/Cat/11500.jpg": jpeg("red"),
+    "PetImages/Dog/12499.jpg": jpeg("blue"),
+    "PetImages/Dog/Thumbs.db": b"no picture",
+}
+
+
+def test_pictures_of_both_layouts_are_cut_to_the_same_size(tmp_path):
+    fastai = {
+        "dogscats/train/cats/cat.1.jpg": jpeg("red"),
+        "dogscats/train/dogs/dog.0.jpg": jpeg("blue"),
+        "dogscats/valid/cats/cat.9.jpg": jpeg("red"),
+        "dogscats/valid/dogs/dog.8.jpg": jpeg("blue"),
+    }
+    for contents, order in ((MICROSOFT, [0, 1]), (fastai, [1, 0])):
+        skipped = Counter()
+        values = cats_vs_dogs.prepare(pictures(tmp_path, contents), skipped)
+        assert values["x_train"].shape == (2, 224, 224, 3)
+        assert values["y_train"].tolist() == order
+        red, green, blue = values["x_train"][order.index(1)].mean(axis=(0, 1))
+        assert blue > 200 > 60 > max(red, green)
+        assert len(values["y_validation"]) == 2
+        assert not skipped
+
+
+def test_pictures_that_cannot_be_decoded_are_counted_and_left_out(tmp_path):
+    damaged = {
+        "PetImages/Cat/666.jpg": b"",
+        "PetImages/Dog/11.jpg": jpeg("blue")[:400],
+        "PetImages/Dog/12.jpg": b"GIF89a, or so it says",
+    }
+    skipped = Counter()
+    values = cats_vs_dogs.prepare(pictures(tmp_path, MICROSOFT | damaged), skipped)
+    assert skipped == {"not a whole picture": 3}
+    assert values["x_train"].shape == (2, 224, 224, 3)
+
+
+def test_a_class_without_pictures_is_refused(tmp_path):
+    cats = {name: content for name, content in MICROSOFT.items() if "Cat" in name}
+    with pytest.raises(InputError, match="holds no pictures of dogs for train"):
+        cats_vs_dogs.prepare(pictures(tmp_path, cats), Counter())
+
+
+def test_the_mirrors_pictures_are_whole(tmp_path, mirror):
+    raw, known = tmp_path / "raw", configuration.load().datasets
+    download.fetch("cats-vs-dogs", "subset", "mirror", known, raw, mirror)
+    preparation.prepare("cats-vs-dogs", "subset", raw, tmp_path / "real")
+    real = arrays.load(tmp_path / "real")
+    assert real["x_train"].shape == (800, 224, 224, 3)
+    assert np.bincount(real["y_train"]).tolist() == [400, 400]
+    assert np.bincount(real["y_validation"]).tolist() == [100, 100]
+    assert real.manifest["skipped"] == {}

@@ -1,5 +1,7 @@
 """Real trainings, each in its framework's own environment."""
 
+import os
+import shutil
 import subprocess
 
 import jsonschema
@@ -15,11 +17,11 @@ FRAMEWORKS = ["keras-tensorflow", "pytorch"]
 KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
 
 
-def train(python, workload, framework, data, record, *options):
+def train(python, workload, framework, data, record, *options, prefix=()):
     """Run scripts/train.py in a framework's environment; returns the record."""
     done = subprocess.run(
         [
-            *(python, ROOT / "scripts/train.py", workload, framework),
+            *(*prefix, python, ROOT / "scripts/train.py", workload, framework),
             *("--data", data, "--record", record, *options),
         ],
         capture_output=True,
@@ -69,6 +71,21 @@ def test_a_full_run_learns_and_keeps_every_epoch(pythons, little, tmp_path, fram
     assert losses[-1] < 0.7 * losses[0]  # one label in ten is wrong, so it stays above 0
     assert record["quality"]["reached"] is None
     assert record["steady_state"]["parts"] == 19
+
+
+@pytest.mark.skipif(
+    shutil.which("taskset") is None or len(os.sched_getaffinity(0)) < 2,
+    reason="needs taskset and two cores",
+)
+@pytest.mark.parametrize("framework", KERAS_AND_PYTORCH)
+def test_a_run_that_may_use_one_core_uses_one(pythons, little, tmp_path, framework):
+    record = train(
+        pythons[framework], "mnist_mlp", framework, little, tmp_path / "r.json",
+        prefix=("taskset", "-c", "0"),
+    )  # fmt: skip
+    assert record["machine"]["usable_cores"] == 1
+    assert record["software"]["threads"] == 1
+    assert record["utilisation"]["cpu_share"] <= 1.1 / record["machine"]["logical_cores"]
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)

@@ -157,6 +157,43 @@ def test_a_machine_is_not_measured_as_another(done):
     assert not list((done.folder / "results/runs").glob("gce-p100/**/*.json"))
 
 
+def test_a_tuned_training_waits_for_a_search_where_none_was_made(clone):
+    planned = jobs(clone, "--config", "variants=default,tuned", "workloads=mnist_mlp")
+    assert re.search(r"tune_one\s+2", planned)
+    assert re.search(r"train_local\s+4", planned)
+    machine_id = json.loads(clone.run("python", "scripts/machine.py").stdout)["id"]
+    (clone.folder / "config/tuned.yaml").write_text(
+        yaml.safe_dump({machine_id: {"mnist_mlp": {"pytorch": {}, "keras-tensorflow": {}}}})
+    )
+    planned = jobs(clone, "--config", "variants=default,tuned", "workloads=mnist_mlp")
+    assert "tune_one" not in planned
+    assert re.search(r"train_local\s+4", planned)
+    (clone.folder / "config/tuned.yaml").unlink()
+
+
+def test_all_stands_for_every_workload_and_framework(clone):
+    planned = jobs(clone, "--config", "workloads=all", "frameworks=all", "data={source: synthetic}")
+    assert re.search(r"train_local\s+31", planned)
+
+
+def test_weights_come_from_the_mirror_or_training_starts_from_random_ones(clone, tmp_path):
+    words = ("--config", "workloads=catsdogs_resnet50", "frameworks=fastai")
+    planned = clone.snakemake("-n", *words, "data={source: synthetic}")
+    assert "resnet50-imagenet cannot be had; training from random weights" in planned.stderr
+    assert "Fetching" not in planned.stdout + planned.stderr
+    for name in ("resnet50-imagenet/resnet50-11ad3fa6.pth", "cats-vs-dogs/dogscats_subset.zip"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(b"not what it should be")
+    planned = clone.snakemake("-n", *words, "data={source: mirror}", EPOCHCOST_MIRROR=str(tmp_path))
+    assert "Fetching resnet50-imagenet (mirror)" in planned.stdout + planned.stderr
+    failed = clone.snakemake(
+        "data/raw/resnet50-imagenet/complete.json", *words, "data={source: mirror}",
+        check=False, EPOCHCOST_MIRROR=str(tmp_path),
+    )  # fmt: skip
+    assert failed.returncode == 1
+    assert "resnet50-11ad3fa6.pth is damaged" in failed.stdout + failed.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -164,6 +201,11 @@ def test_a_machine_is_not_measured_as_another(done):
         ("frameworks=pytroch", "unknown framework 'pytroch'; did you mean 'pytorch'"),
         ("hardware=gce-k8", "unknown hardware 'gce-k8'; did you mean 'gce-k80'"),
         ("framworks=pytorch", "unknown key 'framworks'; did you mean 'frameworks'"),
+        (
+            "workloads=imdb_bilstm frameworks=fastai",
+            "imdb_bilstm is not trained by fastai; frameworks that train it: keras-tensorflow, "
+            "keras-torch, keras-jax, pytorch",
+        ),
         ("price={per_hour_usd: -1}", "price: per_hour_usd: -1.0 is below 0"),
         ("price={per_hour_usd: a lot}", "'a lot' is not of type number or empty"),
         ("data={source: mirror}", "no mirror folder is set"),
@@ -171,7 +213,8 @@ def test_a_machine_is_not_measured_as_another(done):
     ],
 )
 def test_bad_input_is_one_line_and_status_1(clone, words, message):
-    failed = clone.snakemake("-n", "--config", words, check=False)
+    words = words.split() if words.startswith("workloads") else [words]
+    failed = clone.snakemake("-n", "--config", *words, check=False)
     lines = [line for line in failed.stderr.splitlines() if line.startswith("epochcost: ")]
     assert failed.returncode == 1
     assert len(lines) == 1
