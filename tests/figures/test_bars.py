@@ -111,6 +111,25 @@ def test_the_headline_says_what_it_rests_on(relative):
     )
     text = bars._headline(pd.concat([poor, shown]), bars.QUANTITIES[0], "MNIST", BASE)
     assert "0.01" not in text
+    text = bars._headline(poor, bars.QUANTITIES[0], "MNIST", BASE)
+    assert text == "MNIST: no run here reached the quality target"
+
+
+def test_a_tuned_run_is_told_from_a_default_one(relative):
+    table = relative()
+    own = table[table.source_id.eq("own")]
+    shown = rows_of(pd.concat([table, own.assign(variant="tuned")]))
+    names = [bars._row_name(row, bars.QUANTITIES[0]) for row in shown.itertuples()]
+    assert sum("(tuned)" in name for name in names) == 1
+    assert len(set(names)) == len(names)
+
+
+def test_a_run_on_fewer_samples_is_not_drawn(relative):
+    table = relative(train_samples=6_000, complete=False)
+    shown = rows_of(table)
+    assert shown[shown.source_id.eq("own")].time_relative.isna().all()
+    names = [note for row in shown.itertuples() for note in selection.remarks(row)]
+    assert "6,000 of 60,000 samples" in names
 
 
 def test_a_subset_does_not_take_the_place_of_the_whole(relative):

@@ -70,12 +70,18 @@ def test_what_compares_with_no_published_run_has_a_time_and_a_cost(row):
 def test_a_failed_run_is_a_sentence():
     runs = pd.DataFrame(
         [
-            {"source_id": "own", "status": "failed", "workload": "mnist_mlp", "trial": 1}
+            {
+                "source_id": "own",
+                "status": "failed",
+                "workload": "mnist_mlp",
+                "trial": 1,
+                "variant": "tuned",
+            }
             | {"framework": "pytorch", "hardware_label": "A", "reason": "train: out of memory"}
         ]
     )
     assert answer.failures(runs) == [
-        "mnist_mlp with PyTorch failed on A (trial 1, train: out of memory)."
+        "mnist_mlp with PyTorch (tuned) failed on A (trial 1, train: out of memory)."
     ]
 
 

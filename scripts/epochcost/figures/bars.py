@@ -216,7 +216,7 @@ def _axes(axes, rows, quantity: Quantity, base: Base, low: float, high: float) -
 
 
 def _row_name(row, quantity: Quantity) -> str:
-    name = f"{row.hardware_label} · {style.framework_name(row.framework)}"
+    name = f"{row.hardware_label} · {style.framework_name(row.framework, row.variant)}"
     notes = [note for note in remarks(row) if note != "predicted"]
     if quantity.name == "cost" and row.mixed_price_kinds:
         notes.append(f"{row.price_kind.replace('_', '-')} price")
@@ -229,9 +229,10 @@ def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) ->
     if own.empty:
         return f"{title}: {quantity.name} of the published runs over the {base.short}"
     good = own[own.quality_reached.isna() | own.quality_reached.eq(True)]
-    candidates = good if len(good) else own
-    best = candidates.loc[candidates[quantity.ratio].idxmin()]
-    who = f"{best.hardware_label} with {style.framework_name(best.framework)}"
+    if good.empty:
+        return f"{title}: no run here reached the quality target"
+    best = good.loc[good[quantity.ratio].idxmin()]
+    who = f"{best.hardware_label} with {style.framework_name(best.framework, best.variant)}"
     ratio = f"{style.ratio(best[quantity.ratio])} {quantity.versus.format(base.short)}"
     notes = f" ({', '.join(remarks(best))})" if remarks(best) else ""
     return f"{title}: {who} {quantity.verb} {ratio}{notes}"

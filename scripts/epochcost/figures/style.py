@@ -56,9 +56,10 @@ def colour(hardware_id: str) -> str:
     return _HARDWARE_COLOURS.get(hardware_id, _OTHER_HARDWARE)
 
 
-def framework_name(framework: str) -> str:
-    """A framework's id as people say it."""
-    return _FRAMEWORK_NAMES.get(framework, framework)
+def framework_name(framework: str, variant: str = "default") -> str:
+    """A framework's id as people say it, with its variant if it is not the default one."""
+    name = _FRAMEWORK_NAMES.get(framework, framework)
+    return name if variant == "default" else f"{name} ({variant})"
 
 
 def ratio(value: float) -> str:

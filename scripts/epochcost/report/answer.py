@@ -39,7 +39,7 @@ def failures(runs: pd.DataFrame) -> list[str]:
     """
     failed = runs[runs.source_id.eq(OWN) & runs.status.eq("failed")]
     return [
-        f"{row.workload} with {style.framework_name(row.framework)} failed on "
+        f"{row.workload} with {style.framework_name(row.framework, row.variant)} failed on "
         f"{row.hardware_label} (trial {row.trial}, {row.reason})."
         for row in failed.itertuples()
     ]
@@ -51,7 +51,7 @@ def _sentence(row, year: str | None, is_here: bool) -> str:
         who = f"This machine ({who})"
     elif row.hardware_id == LOCAL:
         who = f"{who} ({row.machine_id})"
-    framework = style.framework_name(row.framework)
+    framework = style.framework_name(row.framework, row.variant)
     facts = f"({framework}, {_how(row)}) {_cost(row)}"
     if pd.isna(row.time_relative):
         return f"{who} trains {row.workload} {facts}; no published run compares with it."

@@ -77,7 +77,7 @@ def _cells(row) -> dict[str, Any]:
     return {
         "own": row.source_id == OWN,
         "hardware": row.hardware_label,
-        "framework": style.framework_name(row.framework),
+        "framework": style.framework_name(row.framework, row.variant),
         "version": row.framework_version,
         "time": style.seconds(row.time_s),
         "time_relative": "" if pd.isna(row.time_relative) else style.ratio(row.time_relative),

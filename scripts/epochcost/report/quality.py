@@ -43,8 +43,7 @@ def _cells(row) -> list[str]:
     share = "" if pd.isna(row.input_share) else f"{row.input_share:.1%}"
     return [
         row.workload,
-        style.framework_name(row.framework)
-        + ("" if row.variant == "default" else f" {row.variant}"),
+        style.framework_name(row.framework, row.variant),
         value,
         published,
         f"{row.target:g}",
