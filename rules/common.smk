@@ -98,6 +98,11 @@ def tunings():
     ]
 
 
+def batch_size_option():
+    """The option for another batch size than the recipe's, where one is configured."""
+    return f"--batch-size {KNOWN['batch_size']}" if KNOWN["batch_size"] else ""
+
+
 def weights_option(files):
     """The option for weights to start from, where there are any."""
     return f"--weights {files}" if files else ""

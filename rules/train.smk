@@ -40,6 +40,7 @@ for hardware in KNOWN["hardware"]:
             hardware=hardware,
             scale=KNOWN["scale"],
             seed=KNOWN["seed"],
+            batch_size=batch_size_option(),
         message:
             "Training {wildcards.workload} with {wildcards.framework} on {params.hardware}, "
             "trial {wildcards.trial} ({params.scale})"
@@ -47,7 +48,7 @@ for hardware in KNOWN["hardware"]:
             "{params.python} scripts/train.py {wildcards.workload} {wildcards.framework} "
             "--hardware {params.hardware} --variant {wildcards.variant} "
             "--trial {wildcards.trial} --scale {params.scale} --seed {params.seed} "
-            "--data {params.data} {params.weights} > {log} 2>&1"
+            "--data {params.data} {params.weights} {params.batch_size} > {log} 2>&1"
 
 
 rule measure:

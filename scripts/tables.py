@@ -40,7 +40,10 @@ def main() -> None:
         arguments.machine or machine.describe()["id"],
     )
     baselines = pd.read_csv(arguments.published / "baselines.csv")
-    relative = tables.relative_table(runs, costs, baselines, configured.complete_samples())
+    batch_sizes = {name: recipe["batch_size"] for name, recipe in configured.workloads.items()}
+    relative = tables.relative_table(
+        runs, costs, baselines, configured.complete_samples(), batch_sizes
+    )
     for name, table in (
         ("runs", runs),
         ("epochs", epochs),

@@ -55,6 +55,7 @@ def main() -> int:
     )
     parser.add_argument("--trial", type=_positive, default=1, help="number of this repeated run")
     parser.add_argument("--scale", choices=["quick", "full"], default="quick")
+    parser.add_argument("--batch-size", type=_positive, help="default: the recipe's")
     parser.add_argument("--seed", type=int, default=1, help="the trial number is added to it")
     arguments = parser.parse_args()
     if arguments.choices:
@@ -67,6 +68,8 @@ def main() -> int:
 def train(arguments: argparse.Namespace) -> int:
     """Train as told; returns 0 when a record was left."""
     recipe = _recipe(arguments.workload, arguments.framework)
+    if arguments.batch_size:
+        recipe = recipe | {"batch_size": arguments.batch_size}
     here = machine.describe()
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
     settings = arguments.settings
@@ -120,7 +123,7 @@ def _measure(
     }
     busy = Activity()
     try:
-        framework = frameworks.load(arguments.framework)
+        framework = frameworks.load(arguments.framework, settings)
     except ImportError as error:
         raise InputError(
             f"{arguments.framework} cannot be imported by {sys.executable}: {error}"

@@ -45,7 +45,7 @@ def run(tmp_path, data, monkeypatch):
             threads=lambda: 0,
             train=behaviour,
         )
-        monkeypatch.setattr(frameworks, "load", lambda name: stand_in)
+        monkeypatch.setattr(frameworks, "load", lambda name, settings: stand_in)
         options = {
             "workload": "mnist_mlp",
             "framework": "pytorch",
@@ -57,6 +57,7 @@ def run(tmp_path, data, monkeypatch):
             "data": data,
             "weights": None,
             "settings": None,
+            "batch_size": None,
             "record": tmp_path / "local/mnist_mlp/pytorch/default-1.json",
         }
         arguments = argparse.Namespace(**(options | change))

@@ -107,6 +107,8 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
             _check_names(f"workloads.yaml: {name}: weights", [workload["weights"]], datasets)
     for name in settings["workloads"]:
         workload_modules.check(name)
+        if settings["batch_size"]:
+            workloads[name] = workloads[name] | {"batch_size": settings["batch_size"]}
     configuration = Configuration(settings, hardware, workloads, datasets)
     _check_combinations(configuration)
     return configuration

@@ -1,4 +1,8 @@
-"""config/tuned.yaml: the settings of the variant `tuned`, by machine, workload and framework."""
+"""What a variant changes of a framework's own settings.
+
+`default` changes nothing, `no_onednn` does without oneDNN's kernels, `tuned` is what
+config/tuned.yaml has for the machine, workload and framework.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -8,8 +12,9 @@ import yaml
 from epochcost import files
 from epochcost.errors import InputError, nearest
 
-DEFAULT, TUNED = "default", "tuned"
-VARIANTS = (DEFAULT, TUNED)
+DEFAULT, TUNED, NO_ONEDNN = "default", "tuned", "no_onednn"
+VARIANTS = (DEFAULT, TUNED, NO_ONEDNN)
+_FIXED = {DEFAULT: {}, NO_ONEDNN: {"onednn": False}}
 _HEAD = """\
 # Settings of the variant `tuned`: machine id -> workload -> framework. Each was the fastest of a
 # small search on that machine (scripts/tune.py); {} means that nothing beat the defaults.
@@ -24,8 +29,8 @@ def settings_of(
     Raises:
         InputError: nothing was tuned for this machine, workload and framework.
     """
-    if variant == DEFAULT:
-        return {}
+    if variant in _FIXED:
+        return _FIXED[variant]
     found = load(path).get(machine_id, {}).get(workload, {}).get(framework)
     if found is None:
         raise InputError(

@@ -84,6 +84,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         gpus_used=_int(row["gpus_used"]),
         vcpus=_int(row["vcpus"]),
         epochs=1 if single_epoch else _int(row["epochs_in_run"]),
+        batch_size=None,
         recipe="",
         time_s=_float(row["time_s"]) if row["metric_name"][:5] != "time_" else None,
         time_low=None,

@@ -48,6 +48,7 @@ class RunRow:
     gpus_used: int | None
     vcpus: int | None
     epochs: int | None
+    batch_size: int | None
     recipe: str
     time_s: float | None
     time_low: float | None
@@ -132,6 +133,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         gpus_used=min(1, len(machine["gpus"])) if record["software"].get("device") == "gpu" else 0,
         vcpus=machine["usable_cores"],
         epochs=record["settings"]["epochs"],
+        batch_size=record["settings"]["batch_size"],
         recipe=recipe_id(record["settings"]),
         time_s=time_s,
         time_low=time_low,

@@ -82,6 +82,8 @@ RELATIVE_COLUMNS = [
     "framework_version",
     "epochs",
     "baseline_epochs",
+    "batch_size",
+    "recipe_batch_size",
     "metric",
     "metric_value",
     "quality_reached",
@@ -150,6 +152,7 @@ def relative_table(
     costs: pd.DataFrame,
     baselines: pd.DataFrame,
     complete_samples: dict[str, int],
+    batch_sizes: dict[str, int],
 ) -> pd.DataFrame:
     """relative.csv: repeated runs as one row, over the baseline of their workload.
 
@@ -162,6 +165,7 @@ def relative_table(
     Args:
         baselines: data/published/baselines.csv.
         complete_samples: training samples of each workload's complete data.
+        batch_sizes: of each workload's recipe.
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     times = _summaries(usable)
@@ -175,6 +179,7 @@ def relative_table(
     )
     table = times.merge(offers, on=GROUP, how="left")
     table["complete_samples"] = table.workload.map(complete_samples)
+    table["recipe_batch_size"] = table.workload.map(batch_sizes)
     parts = [_over(table, baseline, runs) for baseline in baselines.itertuples()]
     compared = baselines[baselines.scope.eq("all")].workload
     table = pd.concat([*parts, _over_nothing(table, compared)], ignore_index=True)
@@ -205,6 +210,7 @@ def _summaries(runs: pd.DataFrame) -> pd.DataFrame:
         time_high=("time_high", "max"),
         hardware_label=("hardware_label", "first"),
         epochs=("epochs", "first"),
+        batch_size=("batch_size", "first"),
         metric=("metric", "first"),
         metric_value=("metric_value", "median"),
         quality_reached=("quality_reached", _all_reached),

@@ -15,6 +15,7 @@ _SAME_CASE = [
     "machine_id",
     "hardware_label",
     "epochs",
+    "batch_size",
     "weights",
 ]
 _SAME_RUNS = [
@@ -26,6 +27,7 @@ _SAME_RUNS = [
     "variant",
     "hardware_label",
     "epochs",
+    "batch_size",
     "predicted",
     "data_source",
     "data_complete",
@@ -92,6 +94,8 @@ def remarks(row) -> list[str]:
     compares = row.source_id == OWN and pd.notna(row.baseline_epochs)
     if compares and row.epochs != row.baseline_epochs:
         notes.append(f"{row.epochs:g} epochs, not {row.baseline_epochs:g}")
+    if pd.notna(row.batch_size) and row.batch_size != row.recipe_batch_size:
+        notes.append(f"batch of {row.batch_size:g}, not {row.recipe_batch_size:g}")
     if row.noisy_runs:
         notes.append("disturbed by other load")
     if pd.notna(row.quality_reached) and not row.quality_reached:

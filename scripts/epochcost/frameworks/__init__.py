@@ -1,6 +1,7 @@
 """What trains a model: one module per framework, each imported only in its own environment."""
 
 import importlib
+import os
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -26,6 +27,12 @@ FRAMEWORKS = {
 }
 
 
-def load(name: str) -> ModuleType:
-    """Import the module that drives framework `name` (slow: it imports the framework)."""
+def load(name: str, settings: dict | None = None) -> ModuleType:
+    """Import the module that drives framework `name` (slow: it imports the framework).
+
+    Args:
+        settings: those that a framework reads when it is imported are made known to it.
+    """
+    if settings and not settings.get("onednn", True):
+        os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
     return importlib.import_module(f"epochcost.frameworks.{FRAMEWORKS[name].module}")

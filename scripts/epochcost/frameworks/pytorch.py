@@ -36,8 +36,10 @@ def choices(recipe: dict) -> dict[str, list]:
     fused_optimizer: whether the optimiser takes its step in one pass over the weights.
     flush_denormal: whether the processor takes the smallest numbers for 0.
     compile: whether torch.compile compiles the model.
+    onednn: whether oneDNN's kernels are used.
     """
     known = {
+        "onednn": [True, False],
         "channels_last": [False, True],
         "fused_optimizer": [False, True],
         "flush_denormal": [False, True],
@@ -189,6 +191,7 @@ def predict(model, inputs: np.ndarray, place: torch.device) -> np.ndarray:
 def arrange(model, training, validation, settings: dict):
     """Apply the settings that concern memory and numbers; gives the arrays to train on."""
     torch.set_flush_denormal(settings.get("flush_denormal", False))
+    torch.backends.mkldnn.enabled = settings.get("onednn", True)
     if settings.get("channels_last"):
         model.to(memory_format=torch.channels_last)
         training, validation = (
