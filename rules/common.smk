@@ -19,6 +19,7 @@ from epochcost.measurement import machine
 RECORDS = Path("results/runs")
 MARKERS = Path("results/made")
 TUNING = Path("results/tuning")
+TUNED = Path(workflow.basedir, "config/tuned.yaml")
 RAW = Path("data/raw")
 PRICES = [Path("data/published/prices.csv"), Path("config/prices.csv")]
 
@@ -39,8 +40,9 @@ try:
         )
         for name in KNOWN.weights_needed()
     }
-    PLAN = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS)
+    PLAN = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
     PLAN.drop_stale_markers(RECORDS, MARKERS)
+    tuning.drop_stale_markers(TUNED, TUNING)
     prices.load(*PRICES)
 except (InputError, OSError) as error:
     sys.exit(f"epochcost: {one_line(error)}")
@@ -80,13 +82,13 @@ def tuning_of(variant, workload, framework, hardware):
     """The marker of the search that a tuned training waits for; none where its result is known."""
     if variant != tuning.TUNED or hardware != LOCAL:
         return []
-    known = tuning.load(Path(workflow.basedir, "config/tuned.yaml")).get(MACHINE["id"], {})
-    return [] if framework in known.get(workload, {}) else tuning_marker(workload, framework)
+    known = tuning.settings_of(variant, TUNED, tuning.place_of(MACHINE), workload, framework)
+    return tuning_marker(workload, framework) if known is None else []
 
 
 def tuning_marker(workload, framework):
     """The file that says that a framework was tuned for a workload on this machine."""
-    return f"{TUNING}/{MACHINE['id']}/{workload}/{framework}/tuned"
+    return f"{TUNING}/{tuning.place_of(MACHINE)}/{workload}/{framework}/tuned"
 
 
 def tunings():

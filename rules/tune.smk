@@ -7,7 +7,7 @@ rule tune_one:
         weights=lambda wildcards: weights_of(wildcards.workload),
         environment=lambda wildcards: environment_marker(wildcards.framework, LOCAL),
     output:
-        touch(f"{TUNING}/{MACHINE['id']}/{{workload}}/{{framework}}/tuned"),
+        touch(tuning_marker("{workload}", "{framework}")),
     log:
         "logs/tune/{workload}/{framework}.log",
     wildcard_constraints:

@@ -40,16 +40,18 @@ def main() -> None:
         arguments.machine or machine.describe()["id"],
     )
     baselines = pd.read_csv(arguments.published / "baselines.csv")
-    batch_sizes = {name: recipe["batch_size"] for name, recipe in configured.workloads.items()}
     relative = tables.relative_table(
-        runs, costs, baselines, configured.complete_samples(), batch_sizes
+        runs, costs, baselines, configured.complete_samples(), configured.recipes
     )
     for name, table in (
         ("runs", runs),
         ("epochs", epochs),
         ("costs", costs),
         ("relative", relative),
-        ("quality", quality.quality_table(runs, epochs, configured.complete_samples())),
+        (
+            "quality",
+            quality.quality_table(runs, epochs, configured.complete_samples(), configured.recipes),
+        ),
     ):
         with files.atomic(arguments.output / f"{name}.csv") as temporary:
             table.to_csv(temporary, index=False, lineterminator="\n")

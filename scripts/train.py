@@ -74,13 +74,15 @@ def train(arguments: argparse.Namespace) -> int:
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
     settings = arguments.settings
     if settings is None:
-        settings = tuning.settings_of(
+        settings = tuning.needed(
             arguments.variant,
             ROOT / "config/tuned.yaml",
-            here["id"],
+            tuning.place_of(here),
             arguments.workload,
             arguments.framework,
         )
+    elif arguments.variant != tuning.TUNED:
+        raise InputError("--settings is for --variant tuned")
     place = record.Place(
         arguments.record
         or record.path_of(

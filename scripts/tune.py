@@ -37,9 +37,14 @@ def main() -> None:
 
 def tune(arguments: argparse.Namespace) -> None:
     """Search, confirm, write the entry."""
-    here = machine.describe()["id"]
+    here = tuning.place_of(machine.describe())
     runs = Runs(arguments, here)
     best, best_seconds = {}, runs.seconds({})
+    if best_seconds is None:
+        raise errors.InputError(
+            f"{arguments.workload} with {arguments.framework} fails with the defaults already; "
+            f"see {runs.last}"
+        )
     for name, values in runs.choices().items():
         for value in values[1:]:
             tried = best | {name: value}
@@ -71,6 +76,7 @@ class Runs:
 
     def __init__(self, arguments: argparse.Namespace, here: str) -> None:
         self._arguments = arguments
+        self.last: Path | None = None
         self._folder = arguments.records / here / arguments.workload / arguments.framework
 
     def choices(self) -> dict[str, list]:
@@ -79,7 +85,7 @@ class Runs:
 
     def seconds(self, settings: dict) -> float | None:
         """Predicted seconds of a full run; None if the run failed."""
-        record = self._folder / f"{self._free_number()}.json"
+        record = self.last = self._folder / f"{self._free_number()}.json"
         self._train("--settings", json.dumps(settings), "--record", str(record))
         content = files.read_json(record)
         seconds = predict(content).seconds if content["status"] == "ok" else None
@@ -87,7 +93,8 @@ class Runs:
         return seconds
 
     def _free_number(self) -> int:
-        return len(list(self._folder.glob("*.json"))) + 1
+        taken = [int(path.stem) for path in self._folder.glob("*.json") if path.stem.isdigit()]
+        return max(taken, default=0) + 1
 
     def _train(self, *options: str) -> subprocess.CompletedProcess:
         given = self._arguments
@@ -101,7 +108,8 @@ class Runs:
             text=True,
         )
         if done.returncode:
-            raise errors.InputError(done.stderr.strip().splitlines()[-1])
+            said = done.stderr.strip().splitlines() or ["it said nothing"]
+            raise errors.InputError(f"a training ended with status {done.returncode}: {said[-1]}")
         return done
 
 

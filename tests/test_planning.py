@@ -38,7 +38,11 @@ def keep(tmp_path, record):
 
 def plan(known, folder, kind="complete"):
     return planning.plan(
-        known, {"id": HERE, "usable_cores": 2}, folder, {"mnist": Origin("mirror", kind)}
+        known,
+        {"id": HERE, "usable_cores": 2},
+        folder,
+        {"mnist": Origin("mirror", kind)},
+        folder / "tuned.yaml",
     )
 
 

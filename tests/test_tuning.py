@@ -22,13 +22,14 @@ def test_settings_are_kept_by_machine_workload_and_framework(tmp_path):
         "another": {"mnist_mlp": {"pytorch": {"compile": True}}},
     }
     assert path.read_text().startswith("# Settings of the variant")
-    assert tuning.settings_of("tuned", path, HERE, "mnist_mlp", "keras-jax") == {}
+    assert tuning.needed("tuned", path, HERE, "mnist_mlp", "keras-jax") == {}
+    assert tuning.settings_of("tuned", path, HERE, "mnist_cnn", "keras-jax") is None
 
 
 def test_what_was_not_tuned_is_said_with_the_command_that_does_it(tmp_path):
-    assert tuning.settings_of("default", tmp_path / "none", HERE, "mnist_mlp", "pytorch") == {}
+    assert tuning.needed("default", tmp_path / "none", HERE, "mnist_mlp", "pytorch") == {}
     with pytest.raises(InputError, match="run: snakemake tune --config workloads=mnist_mlp fram"):
-        tuning.settings_of("tuned", tmp_path / "none", HERE, "mnist_mlp", "pytorch")
+        tuning.needed("tuned", tmp_path / "none", HERE, "mnist_mlp", "pytorch")
 
 
 def test_unknown_settings_are_refused_with_the_nearest_right_one():
@@ -107,7 +108,7 @@ def test_a_setting_that_a_framework_lacks_leaves_no_record(pythons, little, tmp_
         [
             *(pythons["pytorch"], ROOT / "scripts/train.py", "mnist_mlp", "pytorch"),
             *("--data", little, "--record", tmp_path / "r.json"),
-            *("--settings", '{"channels_last": true}'),
+            *("--variant", "tuned", "--settings", '{"channels_last": true}'),
         ],
         capture_output=True,
         text=True,

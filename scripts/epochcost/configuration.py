@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 import jsonschema
 import yaml
 
-from epochcost import files, recipes
+from epochcost import files, recipes, tuning
 from epochcost import workloads as workload_modules
 from epochcost.datasets import preparation
 from epochcost.errors import InputError, nearest
 from epochcost.frameworks import FRAMEWORKS
+from epochcost.hardware import LOCAL
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR_VARIABLE = "EPOCHCOST_MIRROR"
@@ -26,10 +27,15 @@ MIRROR_VARIABLE = "EPOCHCOST_MIRROR"
 
 @dataclass(frozen=True)
 class Configuration:
-    """config/config.yaml with what it refers to, all checked."""
+    """config/config.yaml with what it refers to, all checked.
+
+    recipes: config/workloads.yaml as it is.
+    workloads: the same with what config.yaml changes (`batch_size`).
+    """
 
     settings: dict[str, Any]
     hardware: dict[str, dict[str, Any]]
+    recipes: dict[str, dict[str, Any]]
     workloads: dict[str, dict[str, Any]]
     datasets: dict[str, dict[str, Any]]
 
@@ -105,11 +111,12 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
         _check_names(f"workloads.yaml: {name}: dataset", [workload["dataset"]], datasets)
         if "weights" in workload:
             _check_names(f"workloads.yaml: {name}: weights", [workload["weights"]], datasets)
+    recipes_there = dict(workloads)
     for name in settings["workloads"]:
         workload_modules.check(name)
         if settings["batch_size"]:
             workloads[name] = workloads[name] | {"batch_size": settings["batch_size"]}
-    configuration = Configuration(settings, hardware, workloads, datasets)
+    configuration = Configuration(settings, hardware, recipes_there, workloads, datasets)
     _check_combinations(configuration)
     return configuration
 
@@ -219,7 +226,7 @@ def _check_values(settings: dict[str, Any]) -> None:
     price = settings["price"]["per_hour_usd"]
     if price is not None and not math.isfinite(price):
         raise InputError(f"config: price: per_hour_usd: {price} cannot be a price")
-    if "local" in settings["hardware"]:
+    if LOCAL in settings["hardware"]:
         for family, python in settings["python"].items():
             if not Path(python).exists():
                 raise InputError(f"config: python: {family}: {python} does not exist")
@@ -245,6 +252,22 @@ def _check_names(what: str, names: list[str], known: Mapping[str, Any]) -> None:
 
 
 def _check_combinations(configuration: Configuration) -> None:
+    variants = configuration["variants"]
+    if tuning.TUNED in variants:
+        if configuration["hardware"] != [LOCAL]:
+            raise InputError(
+                "the variant tuned is for hardware local alone: the search runs on the machine "
+                "that it is for"
+            )
+        if configuration["batch_size"]:
+            raise InputError("the variant tuned is for the recipes' own batch_size alone")
+    for name in variants:
+        able = tuning.frameworks_of(name, configuration["frameworks"])
+        if not able:
+            raise InputError(
+                f"the variant {name} is not for {', '.join(configuration['frameworks'])}; "
+                f"it is for {', '.join(tuning.frameworks_of(name, list(FRAMEWORKS)))}"
+            )
     for workload in configuration["workloads"]:
         if not configuration.frameworks_of(workload):
             able = ", ".join(configuration.workloads[workload]["frameworks"])

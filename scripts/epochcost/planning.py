@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from epochcost import tuning
 from epochcost.configuration import Configuration
 from epochcost.datasets.registry import RANDOM, Origin
 from epochcost.hardware import LOCAL
@@ -28,6 +29,22 @@ class Run:
     framework: str
     variant: str
     trial: int
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a record must be to count as one of the runs that are wanted.
+
+    data: complete, subset or synthetic.
+    weights: where the weights to start from come from; None where the recipe names none.
+    settings: what differs from the framework's own; None where that is not known yet.
+    """
+
+    scale: str
+    data: str
+    weights: str | None
+    settings: dict[str, Any] | None
+    recipe: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -89,6 +106,7 @@ def plan(
     machine: dict[str, Any],
     records: Path,
     origins: dict[str, Origin],
+    tuned: Path,
 ) -> Plan:
     """Compare what is wanted with the records that are there.
 
@@ -97,7 +115,9 @@ def plan(
             as many usable cores.
         records: results/runs.
         origins: where each data set comes from; only runs on the same kind of data count.
+        tuned: config/tuned.yaml; only runs with the settings that are there count.
     """
+    place = tuning.place_of(machine)
     existing = record.find(records)
     by_folder: dict[Path, list[Path]] = defaultdict(list)
     for path in existing:
@@ -112,43 +132,39 @@ def plan(
                 folder = records / hardware / workload / framework
                 contents = [(path, record.read(path)) for path in by_folder[folder]]
                 for variant in configuration["variants"]:
+                    if framework not in tuning.frameworks_of(variant, [framework]):
+                        continue
+                    settings = tuning.settings_of(variant, tuned, place, workload, framework)
                     taken = {
                         record.trial_of(path): content
                         for path, content in contents
                         if content["run"]["variant"] == variant
                     }
-                    done = sum(
-                        _counts(content, configuration["scale"], kind, weights, machine, recipe)
-                        for content in taken.values()
-                    )
+                    wish = Wish(configuration["scale"], kind, weights, settings, recipe)
+                    done = sum(_counts(content, wish, machine) for content in taken.values())
                     for trial in _free_trials(taken, configuration["runs"] - done):
                         missing.append(Run(hardware, workload, framework, variant, trial))
     return Plan(existing, missing)
 
 
-def _counts(
-    content: dict[str, Any],
-    scale: str,
-    kind: str,
-    weights: str | None,
-    machine: dict[str, Any],
-    recipe: dict[str, Any],
-) -> bool:
+def _counts(content: dict[str, Any], wish: Wish, machine: dict[str, Any]) -> bool:
     """Whether a record is one of the runs that are wanted now."""
     run, data, there = content["run"], content["data"], content["machine"]
     if run["hardware"] == LOCAL and any(
         there[key] != machine[key] for key in ("id", "usable_cores")
     ):
         return False
-    if record.recipe_id(content["settings"]) != record.recipe_id(recipe):
+    if record.recipe_id(content["settings"]) != record.recipe_id(wish.recipe):
+        return False
+    if content["software"]["settings"] != wish.settings:
         return False
     from_random = content["weights"] is not None and content["weights"]["source"] == RANDOM
-    if from_random != (weights == RANDOM):
+    if from_random != (wish.weights == RANDOM):
         return False
     kind_there = "complete" if data["complete"] else "subset"
     if data["source"] == "synthetic":
         kind_there = "synthetic"
-    return run["scale"] == scale and kind_there == kind
+    return run["scale"] == wish.scale and kind_there == wish.data
 
 
 def _free_trials(taken: dict[int, Any], count: int) -> list[int]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from epochcost.errors import InputError
+
 
 def load(path: Path) -> dict[str, dict[str, Any]]:
     """The recipes by workload; the `dataset` of each is an id."""
@@ -29,6 +31,8 @@ def separate(
     for name, recipe in workloads.items():
         own = recipe["dataset"]
         if isinstance(own, dict):
+            if own["id"] in datasets:
+                raise InputError(f"config/workloads.yaml: two workloads bring {own['id']} along")
             datasets[own["id"]] = {key: value for key, value in own.items() if key != "id"}
             datasets[own["id"]]["prepared_by"] = name
             recipe = recipe | {"dataset": own["id"]}

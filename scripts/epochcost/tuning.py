@@ -15,26 +15,49 @@ from epochcost.errors import InputError, nearest
 DEFAULT, TUNED, NO_ONEDNN = "default", "tuned", "no_onednn"
 VARIANTS = (DEFAULT, TUNED, NO_ONEDNN)
 _FIXED = {DEFAULT: {}, NO_ONEDNN: {"onednn": False}}
+_WITH_ONEDNN = ("keras-tensorflow", "pytorch", "fastai")
 _HEAD = """\
-# Settings of the variant `tuned`: machine id -> workload -> framework. Each was the fastest of a
-# small search on that machine (scripts/tune.py); {} means that nothing beat the defaults.
+# Settings of the variant `tuned`: machine and cores -> workload -> framework. Each was the fastest
+# of a small search there (scripts/tune.py); {} means that nothing beat the defaults.
 """
 
 
-def settings_of(
-    variant: str, path: Path, machine_id: str, workload: str, framework: str
-) -> dict[str, Any]:
-    """What a variant changes of a framework's own settings.
+def frameworks_of(variant: str, frameworks: list[str]) -> list[str]:
+    """Those of the frameworks that have the variant."""
+    if variant != NO_ONEDNN:
+        return frameworks
+    return [name for name in frameworks if name in _WITH_ONEDNN]
 
-    Raises:
-        InputError: nothing was tuned for this machine, workload and framework.
+
+def place_of(machine: dict[str, Any]) -> str:
+    """What settings are tuned for: a machine, and how many of its cores may be used."""
+    return f"{machine['id']}-{machine['usable_cores']}-cores"
+
+
+def settings_of(
+    variant: str, path: Path, place: str, workload: str, framework: str
+) -> dict[str, Any] | None:
+    """What a variant changes of a framework's own settings; None where it was not tuned.
+
+    Args:
+        path: config/tuned.yaml.
+        place: of the machine at hand (`place_of`).
     """
     if variant in _FIXED:
         return _FIXED[variant]
-    found = load(path).get(machine_id, {}).get(workload, {}).get(framework)
+    return load(path).get(place, {}).get(workload, {}).get(framework)
+
+
+def needed(variant: str, path: Path, place: str, workload: str, framework: str) -> dict[str, Any]:
+    """The same, where it must be there.
+
+    Raises:
+        InputError: nothing was tuned for this place, workload and framework.
+    """
+    found = settings_of(variant, path, place, workload, framework)
     if found is None:
         raise InputError(
-            f"{workload} with {framework} is not tuned for this machine ({machine_id}); "
+            f"{workload} with {framework} is not tuned for this machine ({place}); "
             f"run: snakemake tune --config workloads={workload} frameworks={framework}"
         )
     return found
@@ -44,15 +67,20 @@ def load(path: Path) -> dict[str, Any]:
     """All tuned settings; none where the file is not there."""
     if not path.is_file():
         return {}
-    return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        found = [s for place in content.values() for w in place.values() for s in w.values()]
+        if all(isinstance(settings, dict) for settings in found):
+            return content
+    except (yaml.YAMLError, AttributeError):
+        pass
+    raise InputError(f"{path} is not what scripts/tune.py writes; delete it and tune again")
 
 
-def save(
-    path: Path, machine_id: str, workload: str, framework: str, settings: dict[str, Any]
-) -> None:
+def save(path: Path, place: str, workload: str, framework: str, settings: dict[str, Any]) -> None:
     """Put settings into the file, in place of earlier ones of the same."""
     content = load(path)
-    content.setdefault(machine_id, {}).setdefault(workload, {})[framework] = settings
+    content.setdefault(place, {}).setdefault(workload, {})[framework] = settings
     files.write_text(path, _HEAD + yaml.safe_dump(content, sort_keys=True))
 
 
@@ -68,3 +96,17 @@ def check(settings: dict[str, Any], choices: dict[str, list], framework: str) ->
         if value not in choices[name]:
             allowed = ", ".join(str(choice) for choice in choices[name])
             raise InputError(f"{framework}: {name} cannot be {value}; it can be {allowed}")
+
+
+def drop_stale_markers(path: Path, folder: Path) -> None:
+    """Remove the markers of searches whose result is gone, so that they are made again.
+
+    Args:
+        path: config/tuned.yaml.
+        folder: results/tuning, which has `<place>/<workload>/<framework>/tuned`.
+    """
+    known = load(path)
+    for marker in folder.glob("*/*/*/tuned"):
+        place, workload, framework = marker.parts[-4:-1]
+        if framework not in known.get(place, {}).get(workload, {}):
+            marker.unlink()

@@ -3,6 +3,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from epochcost import configuration
 from epochcost.configuration import ROOT
 from epochcost.costs import prices, published, rows, tables
 
@@ -32,14 +33,15 @@ def make_tables(known, baselines):
     def make(*records: dict, local: prices.Price | None = None, book: str = "latest"):
         runs = published.runs(PUBLISHED, {}) + [rows.run_row(r, "label") for r in records]
         table = tables.runs_table(runs)
+        recipes = dict(configuration.load().recipes)
+        if records:
+            recipes["own"] = records[0]["settings"]
         here = records[0]["machine"]["id"] if records else ""
         costs = tables.costs_table(table, known, book, local, here)
         return (
             table,
             costs,
-            tables.relative_table(
-                table, costs, baselines, {"mnist_mlp": 60_000}, {"mnist_mlp": 128}
-            ),
+            tables.relative_table(table, costs, baselines, {"mnist_mlp": 60_000}, recipes),
         )
 
     return make

@@ -141,8 +141,8 @@ def test_arrays_that_are_not_what_the_manifest_says_are_refused(tmp_path):
 
 def test_imdb_has_the_published_number_of_words_and_bigrams(tmp_path, mirror):
     raw, known = tmp_path / "raw", configuration.load().datasets
-    download.fetch("imdb", "subset", "mirror", known, raw, mirror)
-    preparation.prepare("imdb", "subset", raw, tmp_path / "real")
+    download.fetch("imdb", "complete", "mirror", known, raw, mirror)
+    preparation.prepare("imdb", "complete", raw, tmp_path / "real")
     real = arrays.load(tmp_path / "real")
     assert np.bincount(real["y_train"]).tolist() == [12_500, 12_500]
     assert int(real["vocabulary"]) == 20_000

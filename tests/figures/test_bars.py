@@ -29,9 +29,7 @@ def relative(record):
         book = prices.load(ROOT / "data/published/prices.csv")
         costs = tables.costs_table(runs, book, "latest", local, record["machine"]["id"])
         bases = pd.read_csv(ROOT / "data/published/baselines.csv")
-        return tables.relative_table(
-            runs, costs, bases, known.complete_samples(), {"mnist_mlp": 128}
-        )
+        return tables.relative_table(runs, costs, bases, known.complete_samples(), known.recipes)
 
     return make
 

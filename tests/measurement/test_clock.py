@@ -70,7 +70,7 @@ def test_the_device_is_synchronised_at_borders_and_not_at_each_step():
 
 
 def test_blocks_add_up_to_the_training_part_of_the_epoch():
-    clock = Clock(schedule.Schedule(1, 20, (1, 5, 10), 0, 1))
+    clock = Clock(schedule.Schedule(1, 20, 200, (1, 5, 10), 0, 1))
     run(clock, 0.002)
     blocks = clock.blocks()
     assert [steps for steps, _ in blocks] == [1, 4, 5, 10]

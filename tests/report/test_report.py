@@ -21,6 +21,7 @@ def row() -> dict:
         "data_complete": True, "synthetic": False, "quality_reached": True, "noisy_runs": 0,
         "price_kind": "on_demand", "price_per_hour_usd": 0.1, "cost_usd": 0.00092,
         "epochs": 20, "baseline_epochs": 20, "batch_size": 128, "recipe_batch_size": 128,
+        "recipe": "abc", "own_recipe": True, "settings": "", "vcpus": 2,
         "train_samples": 60_000, "complete_samples": 60_000, "weights": "",
         "cost_relative": 0.103, "mixed_price_kinds": False, "metric_value": 0.983,
     }  # fmt: skip
@@ -47,6 +48,7 @@ def test_everything_that_a_reader_must_know_is_said(row):
     assert "below the quality target" in say(row, quality_reached=False)
     assert "disturbed by other load" in say(row, noisy_runs=1)
     assert "2 epochs, not 20" in say(row, epochs=2)
+    assert "another recipe" in say(row, own_recipe=False)
     assert "batch of 512, not 128" in say(row, batch_size=512)
     assert "a spot price against an on-demand one" in say(
         row, mixed_price_kinds=True, price_kind="spot"

@@ -51,6 +51,7 @@ def epochs(folder: Path) -> list[EpochRow]:
             status="ok",
             synthetic=False,
             data_complete=True,
+            weights="",
         )
         for row in _read(folder)
         if row["row_kind"] == "epoch"
@@ -78,6 +79,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         data_complete=True,
         train_samples=None,
         weights="",
+        settings="",
         synthetic=False,
         predicted=False,
         gpu_count=_int(row["gpu_count"]),

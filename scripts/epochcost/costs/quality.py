@@ -32,12 +32,18 @@ COLUMNS = [
     "train_samples",
     "complete_samples",
     "data_complete",
+    "batch_size",
+    "recipe_batch_size",
+    "settings",
     "noisy_runs",
 ]
 
 
 def quality_table(
-    runs: pd.DataFrame, epochs: pd.DataFrame, complete_samples: dict[str, int]
+    runs: pd.DataFrame,
+    epochs: pd.DataFrame,
+    complete_samples: dict[str, int],
+    recipes: dict[str, dict],
 ) -> pd.DataFrame:
     """quality.csv: full runs on real data that ended well, made here.
 
@@ -48,6 +54,7 @@ def quality_table(
 
     Args:
         complete_samples: training samples of each workload's complete data.
+        recipes: the recipe of each workload (config/workloads.yaml).
     """
     own = runs.source_id.eq(OWN) & runs.scale.eq("full") & runs.status.eq("ok")
     judged = runs[own & ~runs.synthetic.astype(bool) & runs.metric_value.notna()]
@@ -57,6 +64,7 @@ def quality_table(
     )
     table = judged.groupby(GROUP, sort=False, dropna=False).agg(
         hardware_label=("hardware_label", "first"),
+        batch_size=("batch_size", "first"),
         metric=("metric", "first"),
         runs=("run_id", "size"),
         value=("metric_value", "median"),
@@ -71,6 +79,9 @@ def quality_table(
     )
     table = table.reset_index().merge(_published(runs), on=["workload", "metric"], how="left")
     table["complete_samples"] = table.workload.map(complete_samples)
+    table["recipe_batch_size"] = table.workload.map(
+        {name: recipe["batch_size"] for name, recipe in recipes.items()}
+    )
     return table[COLUMNS].sort_values(["workload", "framework"], kind="stable", ignore_index=True)
 
 

@@ -20,6 +20,7 @@ class RunRow:
     machine_id: set where each machine is shown by itself (hardware `local`).
     weights: what the model started from, `random` where its recipe's weights could not be had;
         empty where the recipe names none.
+    settings: what of the framework's own settings was changed; empty for nothing.
     input_share: of an own run, time to fetch a batch alone over the time of a training step.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
     """
@@ -42,6 +43,7 @@ class RunRow:
     data_complete: bool
     train_samples: int | None
     weights: str
+    settings: str
     synthetic: bool
     predicted: bool
     gpu_count: int | None
@@ -89,6 +91,7 @@ class EpochRow:
     status: str
     synthetic: bool
     data_complete: bool
+    weights: str
 
 
 def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
@@ -127,6 +130,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         data_complete=data["complete"],
         train_samples=data["train_samples"],
         weights=_weights(record["weights"]),
+        settings=_settings(record["software"]["settings"]),
         synthetic=data["source"] == "synthetic",
         predicted=quick,
         gpu_count=len(machine["gpus"]),
@@ -172,6 +176,7 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
             status=record["status"],
             synthetic=record["data"]["source"] == "synthetic",
             data_complete=record["data"]["complete"],
+            weights=_weights(record["weights"]),
         )
         for epoch in record["epochs"]
     ]
@@ -189,6 +194,11 @@ def _input_share(record: dict[str, Any]) -> float | None:
         return None
     step = record["settings"]["batch_size"] / steady["samples_per_second"]
     return alone["seconds"] / alone["steps"] / step
+
+
+def _settings(changed: dict[str, Any]) -> str:
+    """Settings that differ from the framework's own, as `name=value`; empty for none."""
+    return " ".join(f"{name}={value}" for name, value in sorted(changed.items()))
 
 
 def _weights(started_from: dict[str, Any] | None) -> str:

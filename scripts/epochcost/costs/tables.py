@@ -11,7 +11,10 @@ import pandas as pd
 from epochcost.costs import prices
 from epochcost.costs.prices import Price
 from epochcost.costs.rows import OWN, EpochRow, RunRow
+from epochcost.records.record import recipe_id
 
+# Editions of a data set, and damaged samples, differ by less than this share.
+_SAME_SAMPLES = 0.02
 CONFIGURED_BOOK = "config"
 MARGINAL = "marginal"
 
@@ -29,6 +32,7 @@ GROUP = [
     "data_complete",
     "train_samples",
     "weights",
+    "settings",
     "recipe",
     "vcpus",
     "gpus_used",
@@ -51,6 +55,7 @@ COST_COLUMNS = [
     "predicted",
     "synthetic",
     "data_complete",
+    "weights",
 ]
 # The contract's columns in its order, then what a careful reader needs beside them.
 RELATIVE_COLUMNS = [
@@ -84,6 +89,10 @@ RELATIVE_COLUMNS = [
     "baseline_epochs",
     "batch_size",
     "recipe_batch_size",
+    "recipe",
+    "own_recipe",
+    "settings",
+    "vcpus",
     "metric",
     "metric_value",
     "quality_reached",
@@ -152,20 +161,22 @@ def relative_table(
     costs: pd.DataFrame,
     baselines: pd.DataFrame,
     complete_samples: dict[str, int],
-    batch_sizes: dict[str, int],
+    recipes: dict[str, dict],
 ) -> pd.DataFrame:
     """relative.csv: repeated runs as one row, over the baseline of their workload.
 
     Times are medians over runs; disturbed runs are left out where an undisturbed one is there.
     `low` and `high` are the range over runs, or of one quick run the range of its prediction; a
     single full run has none. Rows of hardware without a known price have a time and no cost. A row
-    that was trained on fewer samples than the complete data have, or on more, is another training:
-    it has a time and a cost and no ratio. So has an own row of a workload without a baseline.
+    that was trained by another recipe than the workload's (another batch size is an axis of the
+    studies, and no other recipe), or on another number of samples than the complete data have (by
+    more than 2 %, which editions of the same data differ by), is another training: it has a time
+    and a cost and no ratio. So has an own row of a workload without a baseline.
 
     Args:
         baselines: data/published/baselines.csv.
         complete_samples: training samples of each workload's complete data.
-        batch_sizes: of each workload's recipe.
+        recipes: the recipe of each workload (config/workloads.yaml).
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     times = _summaries(usable)
@@ -179,7 +190,10 @@ def relative_table(
     )
     table = times.merge(offers, on=GROUP, how="left")
     table["complete_samples"] = table.workload.map(complete_samples)
-    table["recipe_batch_size"] = table.workload.map(batch_sizes)
+    table["recipe_batch_size"] = table.workload.map(
+        {name: recipe["batch_size"] for name, recipe in recipes.items()}
+    )
+    table["own_recipe"] = _follows_recipe(table, recipes)
     parts = [_over(table, baseline, runs) for baseline in baselines.itertuples()]
     compared = baselines[baselines.scope.eq("all")].workload
     table = pd.concat([*parts, _over_nothing(table, compared)], ignore_index=True)
@@ -225,6 +239,18 @@ def _summaries(runs: pd.DataFrame) -> pd.DataFrame:
     return result.drop(columns=["fastest", "slowest"])
 
 
+def _follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]:
+    """Whether each row was trained by its workload's recipe, but for the size of its batches."""
+    return [
+        row.source_id != OWN
+        or (
+            row.workload in recipes
+            and row.recipe == recipe_id(recipes[row.workload] | {"batch_size": int(row.batch_size)})
+        )
+        for row in table.itertuples()
+    ]
+
+
 def _over_nothing(table: pd.DataFrame, compared: pd.Series) -> pd.DataFrame:
     """The own rows of workloads that have no baseline: times and costs, and no ratios."""
     rows = table[~table.workload.isin(compared) & table.source_id.eq(OWN)]
@@ -249,14 +275,15 @@ def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame) -> pd.DataFrame:
     base_cost = base_time * baseline.price_per_hour_usd / 3600
     added = {"baseline": baseline.baseline, "baseline_epochs": base.epochs}
     known = rows.train_samples.notna() & rows.complete_samples.notna()
-    same_samples = ~known | rows.train_samples.eq(rows.complete_samples)
+    off = (rows.train_samples / rows.complete_samples - 1).abs()
+    compares = rows.own_recipe & (~known | off.le(_SAME_SAMPLES))
     added["mixed_price_kinds"] = rows.price_kind.notna() & rows.price_kind.ne(baseline.price_kind)
     for bound in ("s", "low", "high"):
         suffix = "" if bound == "s" else f"_{bound}"
         cost = rows[f"time_{bound}"] * rows.price_per_hour_usd / 3600
         added["cost_usd" if bound == "s" else f"cost_{bound}"] = cost
-        added[f"time_relative{suffix}"] = (rows[f"time_{bound}"] / base_time).where(same_samples)
-        added[f"cost_relative{suffix}"] = (cost / base_cost).where(same_samples)
+        added[f"time_relative{suffix}"] = (rows[f"time_{bound}"] / base_time).where(compares)
+        added[f"cost_relative{suffix}"] = (cost / base_cost).where(compares)
     return rows.assign(**added)
 
 

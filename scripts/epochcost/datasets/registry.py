@@ -90,7 +90,10 @@ def choose_origin(
     if source == "synthetic":
         return Origin("synthetic", "synthetic")
     if source == "canonical":
-        return Origin("canonical", next(a.kind for a in choices if a.downloadable))
+        archive = next((a for a in choices if a.downloadable), None)
+        if archive is None:
+            raise InputError(f"{name} is on no canonical server (no url for its files)")
+        return Origin("canonical", archive.kind)
     mirrored = archive_in_mirror(choices, mirror) if mirror else None
     if source == "mirror":
         if mirror is None:

@@ -15,7 +15,9 @@ _SAME_CASE = [
     "machine_id",
     "hardware_label",
     "epochs",
-    "batch_size",
+    "recipe",
+    "vcpus",
+    "settings",
     "weights",
 ]
 _SAME_RUNS = [
@@ -27,7 +29,9 @@ _SAME_RUNS = [
     "variant",
     "hardware_label",
     "epochs",
-    "batch_size",
+    "recipe",
+    "vcpus",
+    "settings",
     "predicted",
     "data_source",
     "data_complete",
@@ -83,7 +87,8 @@ def remarks(row) -> list[str]:
     notes = []
     if row.synthetic:
         notes.append("synthetic data")
-    if pd.notna(row.train_samples) and row.train_samples != row.complete_samples:
+    known = pd.notna(row.train_samples) and pd.notna(row.complete_samples)
+    if known and row.train_samples != row.complete_samples:
         notes.append(f"{row.train_samples:,.0f} of {row.complete_samples:,.0f} samples")
     elif not row.data_complete and not row.synthetic:
         notes.append("subset of the data")
@@ -94,6 +99,8 @@ def remarks(row) -> list[str]:
     compares = row.source_id == OWN and pd.notna(row.baseline_epochs)
     if compares and row.epochs != row.baseline_epochs:
         notes.append(f"{row.epochs:g} epochs, not {row.baseline_epochs:g}")
+    if not row.own_recipe:
+        notes.append("another recipe")
     if pd.notna(row.batch_size) and row.batch_size != row.recipe_batch_size:
         notes.append(f"batch of {row.batch_size:g}, not {row.recipe_batch_size:g}")
     if row.noisy_runs:

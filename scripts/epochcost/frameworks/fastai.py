@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import torch
 
+from epochcost.errors import InputError
 from epochcost.frameworks import pytorch, torchvision_on_cpu
 from epochcost.measurement.clock import Clock
 from epochcost.workloads import Split
@@ -22,7 +23,6 @@ from fastai.callback.core import Callback
 from fastai.data.core import DataLoaders
 from fastai.data.load import DataLoader
 from fastai.learner import Learner, Recorder
-from fastai.metrics import accuracy
 from fastai.optimizer import OptimWrapper
 from fastai.torch_core import set_seed
 
@@ -57,10 +57,12 @@ def train(
 
         torch.set_flush_denormal(settings.get("flush_denormal", False))
         return fastai_tuning.train(recipe, definition, split, clock, seed)
+    if split.x_validation is None:
+        raise InputError("fastai trains only recipes with validation data")
     schedule, batch = clock.schedule, recipe["batch_size"]
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     loss = pytorch.LOSSES[recipe["loss"]]
-    samples = schedule.steps * batch
+    samples = schedule.samples
     held_out = schedule.evaluation_steps * batch
     with clock.phase("data"):
         loaders = DataLoaders(
@@ -78,7 +80,8 @@ def train(
     with clock.phase("build"):
         set_seed(seed)
         model = definition.torch_model(split, recipe["model"])
-        model.apply(pytorch.initialise)
+        if split.weights is None:
+            model.apply(pytorch.initialise)
         model.to(place)
         for loader in loaders:
             loader.tensors, _ = pytorch.arrange(model, loader.tensors, loader.tensors, settings)
@@ -87,7 +90,7 @@ def train(
             model,
             loss_func=loss,
             opt_func=partial(_optimizer, recipe["optimizer"], model, settings),
-            metrics=accuracy,
+            metrics=partial(_accuracy, loss),
         )
     clock.synchronise = pytorch.synchronise_of(place)
     with learner.no_logging():
@@ -121,8 +124,7 @@ class ReadClock(Callback):
         self.clock.train_end()
 
     def after_epoch(self):
-        train_loss, _, held_out_accuracy = self.recorder.values[-1]
-        self.clock.epoch_end(train_loss, held_out_accuracy)
+        self.clock.epoch_end(self.recorder.loss.value.item(), self.recorder.values[-1][-1])
 
 
 class _Batches(DataLoader):
@@ -136,6 +138,11 @@ class _Batches(DataLoader):
         inputs, labels = self.tensors
         for chosen in torch.tensor(list(samps), device=labels.device).split(self.bs):
             yield inputs[chosen], labels[chosen]
+
+
+def _accuracy(loss, logits, labels) -> torch.Tensor:
+    """Held-out accuracy of a batch, a fraction."""
+    return (loss.classes(logits) == labels).float().mean()
 
 
 def _optimizer(optimizer: dict, model, settings: dict, params, lr: float) -> OptimWrapper:

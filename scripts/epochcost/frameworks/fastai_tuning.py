@@ -30,7 +30,7 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
     with clock.phase("data"):
         set_seed(seed)
         loaders = _loaders(
-            split, schedule.steps * batch, schedule.evaluation_steps * batch, batch, tuning, place
+            split, schedule.samples, schedule.evaluation_steps * batch, batch, tuning, place
         )
     with clock.phase("build"):
         model = definition.torch_model(split, recipe["model"])
@@ -53,16 +53,17 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
     clock.synchronise = pytorch.synchronise_of(place)
     rate, read = settings["learning_rate"], ReadClock(clock)
     with learner.no_logging(), learner.no_bar():
-        learner.fit_one_cycle(tuning["frozen_epochs"], slice(rate), cbs=read)
+        cycle = {"moms": tuning["momentum"], "wd": tuning["weight_decay"], "cbs": read}
+        learner.fit_one_cycle(tuning["frozen_epochs"], slice(rate), **cycle)
         learner.unfreeze()
         learner.fit_one_cycle(
             recipe["epochs"] - tuning["frozen_epochs"],
             slice(rate / tuning["body_divisor"], rate),
-            cbs=read,
+            **cycle,
         )
         with clock.phase("predict"):
-            logits, labels = learner.tta(n=tuning["views"])
-            clock.accuracy = accuracy(logits, labels).item()
+            odds, labels = learner.tta(n=tuning["views"])
+            clock.accuracy = accuracy(odds, labels).item()
     with clock.input_alone(schedule.input_steps):
         for _, _ in zip(range(schedule.input_steps), loaders.train, strict=False):
             pass

@@ -46,7 +46,7 @@ def train(
             jit_compile=settings.get("jit_compile", "auto"),
         )
     clock.synchronise = lambda: _wait_for(model)
-    samples = schedule.steps * batch
+    samples = schedule.samples
     training = {
         "x": split.x_train[:samples],
         "y": split.y_train[:samples],
@@ -142,6 +142,19 @@ def _accuracy_of(loss: str) -> keras.metrics.Metric:
     return keras.metrics.SparseCategoricalAccuracy(name="accuracy")
 
 
+class _DenseAdam(keras.optimizers.Adam):
+    """Adam over every weight, also those of words that a batch does not have.
+
+    On TensorFlow the gradient of an embedding comes as slices, one for each time that a word
+    occurs. Keras 3 squares the slices before it adds up those of the same word, which is another
+    algorithm than on its other backends, in PyTorch, and in Keras 2.
+    """
+
+    def update_step(self, gradient, variable, learning_rate):
+        dense = keras.ops.convert_to_tensor(gradient, sparse=False)
+        super().update_step(dense, variable, learning_rate)
+
+
 def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
     """The optimiser of a recipe."""
     rate, epsilon = settings["learning_rate"], settings["epsilon"]
@@ -150,6 +163,4 @@ def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
             return keras.optimizers.RMSprop(rate, rho=settings["rho"], epsilon=epsilon**2)
         case "adadelta":
             return keras.optimizers.Adadelta(rate, rho=settings["rho"], epsilon=epsilon)
-    return keras.optimizers.Adam(
-        rate, beta_1=settings["beta_1"], beta_2=settings["beta_2"], epsilon=epsilon
-    )
+    return _DenseAdam(rate, beta_1=settings["beta_1"], beta_2=settings["beta_2"], epsilon=epsilon)

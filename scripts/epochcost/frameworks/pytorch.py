@@ -68,7 +68,7 @@ def train(
     schedule, batch = clock.schedule, recipe["batch_size"]
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     loss = LOSSES[recipe["loss"]]
-    samples = schedule.steps * batch
+    samples = schedule.samples
     held_out = schedule.evaluation_steps * batch
     validation = None
     with clock.phase("data"):
@@ -80,7 +80,8 @@ def train(
     with clock.phase("build"):
         torch.manual_seed(seed)
         model = definition.torch_model(split, recipe["model"])
-        model.apply(initialise)
+        if split.weights is None:
+            model.apply(initialise)
         model.to(place)
         optimizer = optimizer_of(recipe["optimizer"], model, settings)
         training, validation = arrange(model, training, validation, settings)
@@ -110,6 +111,10 @@ class CategoricalCrossentropy:
 
     def __call__(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         return nn.functional.cross_entropy(logits, labels)
+
+    def activation(self, logits: torch.Tensor) -> torch.Tensor:
+        """Logits as probabilities; fastai averages these over several views."""
+        return logits.softmax(1)
 
     def classes(self, logits: torch.Tensor) -> torch.Tensor:
         """The class that logits say."""
@@ -195,8 +200,8 @@ def arrange(model, training, validation, settings: dict):
     if settings.get("channels_last"):
         model.to(memory_format=torch.channels_last)
         training, validation = (
-            (inputs.contiguous(memory_format=torch.channels_last), labels)
-            for inputs, labels in (training, validation)
+            part and (part[0].contiguous(memory_format=torch.channels_last), part[1])
+            for part in (training, validation)
         )
     return training, validation
 

@@ -16,6 +16,8 @@ _declared = []
 
 def complete() -> None:
     """Make torchvision importable; does nothing where its compiled part can be loaded."""
+    if importlib.util.find_spec("torchvision") is None:
+        raise ImportError("torchvision is not installed")
     compiled = Path(importlib.util.find_spec("torchvision").origin).with_name("_C.so")
     try:
         torch.ops.load_library(str(compiled))

@@ -64,7 +64,7 @@ def record(
     if clock.accuracy is not None:
         value = _finite(clock.accuracy)
     batch = recipe["batch_size"]
-    trained = min(clock.schedule.steps * batch, samples[0])
+    trained = clock.schedule.samples
     held_out = min(clock.schedule.evaluation_steps * batch, samples[1])
     blocks = clock.blocks() if failure is None else []
     return {
@@ -110,7 +110,7 @@ def record(
             if epoch.done
         ],
         "blocks": [
-            {"steps": steps, "samples": steps * batch, "seconds": seconds}
+            {"steps": steps, "samples": min(steps * batch, trained), "seconds": seconds}
             for steps, seconds in blocks
         ],
         "evaluations": [{"samples": held_out, "seconds": seconds} for seconds in clock.evaluations],

@@ -21,6 +21,8 @@ class Schedule:
 
     epochs: passes over the training data.
     steps: training steps of an epoch; fewer than the whole epoch in a quick run.
+    samples: training samples of an epoch; the last batch of a quick run is as large as that of the
+        whole epoch, so that what a framework compiles for it is met.
     marks: steps after which the clock is read within the first epoch, ascending.
     evaluations: validation passes after the last epoch, beside those of the epochs.
     evaluation_steps: batches of a validation pass; 0 where the recipe has none.
@@ -28,6 +30,7 @@ class Schedule:
 
     epochs: int
     steps: int
+    samples: int
     marks: tuple[int, ...]
     evaluations: int
     evaluation_steps: int
@@ -50,15 +53,19 @@ def plan(scale: str, recipe: dict, train_samples: int, validation_samples: int) 
     steps = math.ceil(train_samples / batch)
     evaluation_steps = math.ceil(validation_samples / batch)
     if scale == "full":
-        return Schedule(epochs, steps, (1,), 0, evaluation_steps)
+        return Schedule(epochs, steps, train_samples, (1,), 0, evaluation_steps)
+    last_batch = train_samples - (steps - 1) * batch
     if "fine_tuning" in recipe:
-        few = QUICK_TUNING_STEPS
-        return Schedule(epochs, min(few, steps), (1,), 0, min(few, evaluation_steps))
+        few = min(QUICK_TUNING_STEPS, steps)
+        samples = (few - 1) * batch + last_batch
+        held_out = min(QUICK_TUNING_STEPS, evaluation_steps)
+        return Schedule(epochs, few, samples, (1,), 0, held_out)
     borders = [QUICK_WARM_UP_STEPS + QUICK_BLOCK_STEPS * done for done in range(QUICK_BLOCKS + 1)]
     last = min(borders[-1] + 1, steps)
     return Schedule(
         epochs=1,
         steps=last,
+        samples=(last - 1) * batch + last_batch,
         marks=(1, *(border for border in borders if border < last)),
         evaluations=QUICK_EVALUATIONS if evaluation_steps else 0,
         evaluation_steps=min(QUICK_EVALUATION_STEPS, evaluation_steps),

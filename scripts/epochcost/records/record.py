@@ -113,7 +113,7 @@ def read(path: Path) -> dict[str, Any]:
         InputError: the file is no record, or lies where its content does not belong.
     """
     try:
-        record = files.read_json(path)
+        record = _completed(files.read_json(path))
         for part in _PARTS:
             record[part]
         run = record["run"]
@@ -129,6 +129,23 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} has schema version {version}; this epochcost reads 1")
     if Path(*path.parts[-4:]) != place:
         raise InputError(f"{path} holds the record of {place}; put it back where it belongs")
+    return record
+
+
+def _completed(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with what its epochcost did not know yet: things that it did not do or measure.
+
+    The file stays as it is.
+    """
+    if not isinstance(record, dict):
+        raise TypeError("it holds no object")
+    record.setdefault("weights", None)
+    record.setdefault("input", None)
+    record.setdefault("sample", None)
+    record["data"].setdefault("skipped", 0)
+    record["software"].setdefault("settings", {})
+    for phase in ("predict", "sample"):
+        record.get("phases", {}).setdefault(phase, None)
     return record
 
 

@@ -8,6 +8,7 @@ from epochcost.figures import style
 _HEAD = (
     ("workload", False),
     ("framework", False),
+    ("machine", False),
     ("quality", True),
     ("published", True),
     ("target", True),
@@ -44,6 +45,7 @@ def _cells(row) -> list[str]:
     return [
         row.workload,
         style.framework_name(row.framework, row.variant),
+        row.hardware_label,
         value,
         published,
         f"{row.target:g}",
@@ -65,6 +67,8 @@ def _remarks(row) -> list[str]:
     notes = []
     if row.weights == RANDOM:
         notes.append("from random weights")
+    if row.batch_size != row.recipe_batch_size:
+        notes.append(f"batch of {row.batch_size:g}")
     if not row.reached:
         notes.append("below the target")
     if row.noisy_runs:

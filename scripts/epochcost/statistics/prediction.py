@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+# Steps before the stretches that a prediction is made from.
+WARM_UP_STEPS = 30
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -40,17 +43,20 @@ def predict(record: dict[str, Any]) -> Prediction:
     ]
     passes = [seconds * share for seconds, share in evaluations]
     first = record["epochs"][0]
-    first_pass = 0.0  # of a recipe without validation
+    whole_pass = 0.0  # of a recipe without validation
     if first["eval_samples"]:
-        first_pass = first["eval_s"] * data["validation_samples"] / first["eval_samples"]
-    later_pass = fmean(passes) if passes else first_pass
+        whole_pass = first["eval_s"] * data["validation_samples"] / first["eval_samples"]
+    later_pass = fmean(passes) if passes else whole_pass
+    # What the first pass takes beyond a later one is paid once, however many samples there are.
+    extra_pass = 0.0
+    if evaluations:
+        extra_pass = max(0.0, first["eval_s"] - fmean(seconds for seconds, _ in evaluations))
     other_seconds = sum(block["seconds"] for block in others)
     other_steps = sum(block["steps"] for block in others)
 
     def total(step: float, evaluation: float) -> float:
         start_up = max(0.0, other_seconds - other_steps * step)
-        start_up += max(0.0, first_pass - evaluation)
-        return start_up + epochs * (steps * step + evaluation)
+        return extra_pass + start_up + epochs * (steps * step + evaluation)
 
     return Prediction(
         total(fmean(per_step), later_pass),
@@ -61,9 +67,15 @@ def predict(record: dict[str, Any]) -> Prediction:
 
 def _scaled(record: dict[str, Any]) -> float:
     """Seconds of each epoch and of the final predictions, as if all samples had been used."""
-    data, seconds = record["data"], 0.0
+    data = record["data"]
+    # The first step builds what all others use; it is paid once.
+    seconds = first_step = record["phases"]["first_step"] or 0.0
     for epoch in record["epochs"]:
-        seconds += epoch["train_s"] * data["train_samples"] / epoch["samples"]
+        steps = math.ceil(epoch["samples"] / record["settings"]["batch_size"])
+        trained = epoch["train_s"]
+        if epoch["epoch"] == 1 and steps > 1:
+            trained = (trained - first_step) * steps / (steps - 1)
+        seconds += trained * data["train_samples"] / epoch["samples"]
         held_out = data["validation_samples"] / epoch["eval_samples"]
         seconds += epoch["eval_s"] * held_out
     return seconds + record["phases"]["predict"] * held_out
@@ -71,6 +83,12 @@ def _scaled(record: dict[str, Any]) -> float:
 
 def _split_blocks(blocks: list[dict[str, Any]]) -> tuple[list, list]:
     """The timed stretches, and the others: the warm-up in front, the single step at the end."""
-    if len(blocks) > 3:
-        return blocks[2:-1], [*blocks[:2], blocks[-1]]
+    done, warm_up = 0, 0
+    while warm_up < len(blocks) and done < WARM_UP_STEPS:
+        done += blocks[warm_up]["steps"]
+        warm_up += 1
+    if len(blocks) > warm_up + 1:
+        return blocks[warm_up:-1], [*blocks[:warm_up], blocks[-1]]
+    if len(blocks) > warm_up:
+        return blocks[warm_up:], blocks[:warm_up]
     return blocks[1:] or blocks, blocks[:1]
