@@ -142,7 +142,7 @@ def _accuracy_of(loss: str) -> keras.metrics.Metric:
     return keras.metrics.SparseCategoricalAccuracy(name="accuracy")
 
 
-class _DenseAdam(keras.optimizers.Adam):
+class DenseAdam(keras.optimizers.Adam):
     """Adam over every weight, also those of words that a batch does not have.
 
     On TensorFlow the gradient of an embedding comes as slices, one for each time that a word
@@ -151,8 +151,11 @@ class _DenseAdam(keras.optimizers.Adam):
     """
 
     def update_step(self, gradient, variable, learning_rate):
-        dense = keras.ops.convert_to_tensor(gradient, sparse=False)
-        super().update_step(dense, variable, learning_rate)
+        if keras.backend.backend() == "tensorflow":
+            import tensorflow as tf
+
+            gradient = tf.convert_to_tensor(gradient)
+        super().update_step(gradient, variable, learning_rate)
 
 
 def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
@@ -163,4 +166,4 @@ def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
             return keras.optimizers.RMSprop(rate, rho=settings["rho"], epsilon=epsilon**2)
         case "adadelta":
             return keras.optimizers.Adadelta(rate, rho=settings["rho"], epsilon=epsilon)
-    return _DenseAdam(rate, beta_1=settings["beta_1"], beta_2=settings["beta_2"], epsilon=epsilon)
+    return DenseAdam(rate, beta_1=settings["beta_1"], beta_2=settings["beta_2"], epsilon=epsilon)

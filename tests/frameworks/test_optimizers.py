@@ -1,0 +1,44 @@
+"""The optimiser of a recipe does the same to an embedding on every backend of Keras."""
+
+import json
+import subprocess
+
+import pytest
+
+from epochcost.configuration import ROOT
+
+# One step on one batch, in which word 0 stands 300 times, word 1 once, and word 2 not at all.
+ONE_STEP = """
+import importlib, json, sys
+import numpy as np
+from epochcost import recipes, workloads
+module = importlib.import_module("epochcost.frameworks." + sys.argv[1])
+from epochcost.frameworks import keras_fit
+recipe = recipes.load("config/workloads.yaml")["imdb_fasttext"]
+x = np.zeros((4, 100), np.int32)
+x[0, 0], x[1:, :] = 1, 0
+x[2:, 40:] = 3
+y = np.array([1, 1, 0, 1], np.uint8)
+split = workloads.Split(x, y, vocabulary=4)
+model = workloads.load("imdb_fasttext").keras_model(split, recipe["model"])
+model.compile(keras_fit.optimizer_of(recipe["optimizer"]), keras_fit.loss_of(recipe["loss"]))
+before = np.array(model.layers[0].get_weights()[0])
+model.fit(x, y, batch_size=4, verbose=0)
+moved = np.abs(model.layers[0].get_weights()[0] - before)
+print(json.dumps(moved.max(axis=1).tolist()))
+"""
+
+
+@pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax"])
+def test_adam_takes_one_step_of_its_rate_for_a_word_however_often_it_occurs(pythons, framework):
+    done = subprocess.run(
+        [pythons[framework], "-c", ONE_STEP, framework.replace("-", "_")],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
+    )
+    assert done.returncode == 0, done.stderr
+    often, once, never, several = json.loads(done.stdout.splitlines()[-1])
+    assert [often, once, several] == pytest.approx([0.001] * 3, rel=0.02)
+    assert never == 0
