@@ -1,3 +1,4 @@
+import argparse
 import json
 import subprocess
 import sys
@@ -7,6 +8,9 @@ import pytest
 from epochcost import files, tuning
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
+
+sys.path.insert(0, str(ROOT / "scripts"))
+import tune
 
 HERE = "0123456789ab"
 
@@ -39,6 +43,81 @@ def test_unknown_settings_are_refused_with_the_nearest_right_one():
         tuning.check({"compil": True}, choices, "pytorch")
     with pytest.raises(InputError, match="compile cannot be 3; it can be False, True"):
         tuning.check({"compile": 3}, choices, "pytorch")
+
+
+class FakeRuns:
+    """Stands in for quick runs: seconds by settings; None for a run that fails."""
+
+    def __init__(self, times):
+        self.times, self.made, self.last = times, [], "r.json"
+
+    def choices(self):
+        return {"a": [False, True], "b": [1, 2, 3], "c": [False, True]}
+
+    def seconds(self, settings):
+        self.made.append(settings)
+        return self.times[tuple(sorted(settings.items()))]
+
+
+TIMES = {
+    (): 100.0,
+    (("a", True),): 98.0,  # no gain worth having
+    (("b", 2),): 80.0,
+    (("b", 3),): None,  # fails
+    (("b", 2), ("c", True)): 70.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({}, {"b": 2, "c": True}),
+        ({(("b", 2), ("c", True)): None}, {"b": 2}),
+        ({(("b", 2),): 99.0, (("c", True),): 99.0}, {}),
+    ],
+)
+def test_a_setting_is_kept_where_it_gains_and_a_failed_run_is_no_gain(
+    monkeypatch, tmp_path, change, found
+):
+    runs = FakeRuns(TIMES | change)
+    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
+    path = tmp_path / "tuned.yaml"
+    tune.tune(argparse.Namespace(workload="w", framework="f", output=path))
+    (places,) = tuning.load(path).values()
+    assert places == {"w": {"f": found}}
+    # What was found ran in turn with the defaults.
+    assert runs.made[-2:] == ([{}, found] if found else runs.made[-2:])
+
+
+def test_what_does_not_win_in_turn_is_not_kept_and_defaults_that_fail_are_said():
+    runs = FakeRuns({(): 100.0, (("b", 2),): 101.0})
+    assert tune._confirmed(runs, {"b": 2}) == ({}, 1.0)
+    runs = FakeRuns({(): 100.0, (("b", 2),): 80.0})
+    assert tune._confirmed(runs, {"b": 2}) == ({"b": 2}, 0.8)
+    runs = FakeRuns({(): 100.0, (("b", 2),): None})
+    assert tune._confirmed(runs, {"b": 2}) == ({}, 1.0)
+
+
+def test_defaults_that_fail_end_the_search(monkeypatch, tmp_path):
+    monkeypatch.setattr(tune, "Runs", lambda *_: FakeRuns({(): None}))
+    with pytest.raises(InputError, match=r"w with f fails with the defaults already; see r\.json"):
+        tune.tune(argparse.Namespace(workload="w", framework="f", output=tmp_path / "t.yaml"))
+
+
+def test_a_damaged_file_and_a_lost_entry_are_cared_for(tmp_path):
+    path, marker = tmp_path / "tuned.yaml", tmp_path / "tuning/here/w/f/tuned"
+    marker.parent.mkdir(parents=True)
+    marker.touch()
+    for damaged in ("a: [", "a: 3", "a: {b: {c: 3}}"):
+        path.write_text(damaged)
+        with pytest.raises(InputError, match=r"is not what scripts/tune\.py writes; delete it"):
+            tuning.load(path)
+    tuning.save(path.with_name("other.yaml"), "here", "w", "f", {})
+    tuning.drop_stale_markers(path.with_name("other.yaml"), tmp_path / "tuning")
+    assert marker.exists()
+    path.unlink()
+    tuning.drop_stale_markers(path, tmp_path / "tuning")
+    assert not marker.exists()
 
 
 def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(

@@ -7,6 +7,9 @@ import re
 import pytest
 import yaml
 
+from epochcost import tuning
+from epochcost.measurement import machine
+
 TABLES = ("runs", "epochs", "costs", "relative")
 
 
@@ -158,28 +161,29 @@ def test_a_machine_is_not_measured_as_another(done):
 
 
 def test_a_tuned_training_waits_for_a_search_where_none_was_made(clone):
-    planned = jobs(clone, "--config", "variants=default,tuned", "workloads=mnist_mlp")
+    planned = jobs(clone, "--config", "variants=tuned", "workloads=mnist_mlp")
     assert re.search(r"tune_one\s+2", planned)
-    assert re.search(r"train_local\s+4", planned)
-    machine_id = json.loads(clone.run("python", "scripts/machine.py").stdout)["id"]
+    assert re.search(r"train_local\s+2", planned)
+    place = tuning.place_of(machine.describe())
     (clone.folder / "config/tuned.yaml").write_text(
-        yaml.safe_dump({machine_id: {"mnist_mlp": {"pytorch": {}, "keras-tensorflow": {}}}})
+        yaml.safe_dump({place: {"mnist_mlp": {"pytorch": {}, "keras-tensorflow": {}}}})
     )
-    planned = jobs(clone, "--config", "variants=default,tuned", "workloads=mnist_mlp")
+    planned = jobs(clone, "--config", "variants=tuned", "workloads=mnist_mlp")
     assert "tune_one" not in planned
-    assert re.search(r"train_local\s+4", planned)
+    assert re.search(r"train_local\s+2", planned)
     (clone.folder / "config/tuned.yaml").unlink()
 
 
 def test_all_stands_for_every_workload_and_framework(clone):
-    planned = jobs(clone, "--config", "workloads=all", "frameworks=all", "data={source: synthetic}")
-    assert re.search(r"train_local\s+31", planned)
+    everything = ("workloads=all", "frameworks=all", "data={source: synthetic}")
+    planned = jobs(clone, "--config", "hardware=gce-t4", *everything)
+    assert re.search(r"train_gce_t4\s+31", planned)
 
 
 def test_weights_come_from_the_mirror_or_training_starts_from_random_ones(clone, tmp_path):
     words = ("--config", "workloads=catsdogs_resnet50", "frameworks=fastai")
     planned = clone.snakemake("-n", *words, "data={source: synthetic}")
-    assert "resnet50-imagenet cannot be had; training from random weights" in planned.stderr
+    assert "resnet50-imagenet: not asked for; training from random weights" in planned.stderr
     assert "Fetching" not in planned.stdout + planned.stderr
     for name in ("resnet50-imagenet/resnet50-11ad3fa6.pth", "cats-vs-dogs/dogscats_subset.zip"):
         (tmp_path / name).parent.mkdir()
@@ -206,6 +210,8 @@ def test_weights_come_from_the_mirror_or_training_starts_from_random_ones(clone,
             "imdb_bilstm is not trained by fastai; frameworks that train it: keras-tensorflow, "
             "keras-torch, keras-jax, pytorch",
         ),
+        ("variants=no_onednn frameworks=keras-jax", "the variant no_onednn is not for keras-jax"),
+        ("variants=tuned hardware=gce-t4", "the variant tuned is for hardware local alone"),
         ("price={per_hour_usd: -1}", "price: per_hour_usd: -1.0 is below 0"),
         ("price={per_hour_usd: a lot}", "'a lot' is not of type number or empty"),
         ("data={source: mirror}", "no mirror folder is set"),
@@ -213,7 +219,7 @@ def test_weights_come_from_the_mirror_or_training_starts_from_random_ones(clone,
     ],
 )
 def test_bad_input_is_one_line_and_status_1(clone, words, message):
-    words = words.split() if words.startswith("workloads") else [words]
+    words = words.split() if words.startswith(("workloads=i", "variants")) else [words]
     failed = clone.snakemake("-n", "--config", *words, check=False)
     lines = [line for line in failed.stderr.splitlines() if line.startswith("epochcost: ")]
     assert failed.returncode == 1

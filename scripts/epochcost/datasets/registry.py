@@ -144,8 +144,9 @@ def choose_weights(
     return Origin(
         RANDOM,
         RANDOM,
-        f"{name} cannot be had; training from random weights, and every record, row and figure "
-        "says so",
+        f"{name}: "
+        + ("not asked for" if source == SYNTHETIC else "cannot be had")
+        + "; training from random weights, and every record, row and figure says so",
     )
 
 
