@@ -15,7 +15,7 @@ run: setup
 	@echo "The report, with figures and tables: results/report.html"
 
 test: setup
-	@$(BIN)/snakemake --quiet all environments --config workloads=all frameworks=all "data={source: synthetic}"
+	@$(BIN)/snakemake environments --quiet all --config workloads=all frameworks=all "data={source: synthetic}"
 	@$(BIN)/python -m pytest $(ARGS)
 
 lint: setup
