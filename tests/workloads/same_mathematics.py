@@ -97,10 +97,9 @@ def copy_weights(theirs, ours) -> None:
 
 
 def loss_and_gradient(loss, weights) -> list[float]:
-    """The loss, and the norm of its gradient."""
+    """The loss, and the norm of its gradient for each weight."""
     gradients = torch.autograd.grad(loss, weights)
-    norm = torch.sqrt(sum((gradient.double() ** 2).sum() for gradient in gradients))
-    return [loss.item(), float(norm)]
+    return [loss.item(), *(float(gradient.double().norm()) for gradient in gradients)]
 
 
 def steps(settings: dict) -> dict[str, list[float]]:
@@ -141,12 +140,14 @@ def main() -> None:
     entropy = keras_fit.loss_of(recipe["loss"])
     result["keras"] = loss_and_gradient(
         entropy(torch.tensor(y), theirs(torch.tensor(x), training=False)),
-        [variable.value for variable in theirs.trainable_variables],
+        [variable.value for variable, _, _ in pairs(theirs, ours)],
     )
     loss = pytorch.LOSSES[recipe["loss"]]
     inputs, labels = pytorch.tensors(x, y, loss, torch.device("cpu"))
     trained = [weight for weight in ours.parameters() if weight.requires_grad]
-    result["torch"] = loss_and_gradient(loss(ours(inputs), labels), trained)
+    result["torch"] = loss_and_gradient(
+        loss(ours(inputs), labels), [parameter for _, parameter, _ in pairs(theirs, ours)]
+    )
     result["steps"] = steps(recipe["optimizer"])
     result["parameters"] = [theirs.count_params(), sum(weight.numel() for weight in trained)]
     print(json.dumps(result))

@@ -41,7 +41,8 @@ def test_both_have_the_published_number_of_parameters(both):
 
 
 def test_the_same_weights_and_batch_give_the_same_loss_and_gradient(both):
-    assert both["torch"] == pytest.approx(both["keras"], rel=1e-5)
+    assert both["torch"] == pytest.approx(both["keras"], rel=1e-5, abs=1e-9)
+    assert len(both["torch"]) == 1 + len(both["initial"])
 
 
 def test_the_optimisers_take_the_same_steps(both):

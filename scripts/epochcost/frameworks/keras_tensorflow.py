@@ -21,14 +21,14 @@ def choices(recipe: dict) -> dict[str, list]:
 
     input_autotuning: whether tf.data looks for the best number of threads while it runs.
     steps_per_execution: training steps in one call of TensorFlow.
-    jit_compile: whether XLA compiles the training step.
+    jit_compile: whether XLA compiles the training step; by itself Keras decides by the device.
     onednn: whether oneDNN's kernels are used (read when TensorFlow is imported).
     """
     return {
         "onednn": [True, False],
         "input_autotuning": [True, False],
         "steps_per_execution": [1, 10, 30],
-        "jit_compile": [False, True],
+        "jit_compile": ["auto", True, False],
     }
 
 

@@ -19,7 +19,7 @@ def choices(recipe: dict) -> dict[str, list]:
     jit_compile: whether torch.compile compiles the training step.
     flush_denormal: whether the processor takes the smallest numbers for 0.
     """
-    return {"jit_compile": [False, True], "flush_denormal": [False, True]}
+    return {"jit_compile": ["auto", True], "flush_denormal": [False, True]}
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
