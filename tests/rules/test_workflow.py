@@ -48,6 +48,7 @@ def test_everything_is_made_and_marked_synthetic(done):
         assert float(row["cost_relative"]) > 0
     for name in TABLES:
         assert len(table(done, name)) > 50
+    assert (done.folder / "results/quality.md").read_text().startswith("No full run on real data")
     answer = (done.folder / "results/answer.txt").read_text()
     assert answer.count("This machine") == 2
     assert answer.count("synthetic data") == 2

@@ -22,6 +22,8 @@ _HEAD = (
 
 def markdown(table: pd.DataFrame) -> str:
     """The table, one line per row of quality.csv."""
+    if table.empty:
+        return "No full run on real data was made here yet.\n"
     lines = [
         "| " + " | ".join(name for name, _ in _HEAD) + " |",
         "|" + "|".join("---:" if right else "---" for _, right in _HEAD) + "|",
