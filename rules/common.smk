@@ -13,7 +13,7 @@ from epochcost import configuration, frameworks, lock, planning, tuning
 from epochcost.costs import prices
 from epochcost.datasets import registry
 from epochcost.errors import InputError, one_line
-from epochcost.hardware import LOCAL, check_machine
+from epochcost.hardware import LOCAL, check_devices, check_machine
 from epochcost.measurement import machine
 
 RECORDS = Path("results/runs")
@@ -59,6 +59,8 @@ def refuse_other_hardware():
     try:
         for name in sorted({run.hardware for run in PLAN.missing}):
             check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), MACHINE)
+        for variant in sorted({run.variant for run in PLAN.missing}):
+            check_devices(tuning.devices_of(variant), MACHINE)
     except InputError as error:
         sys.exit(f"epochcost: {one_line(error)}")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from epochcost import errors, files, frameworks, recipes, tuning, workloads
 from epochcost.datasets import arrays
 from epochcost.errors import InputError, nearest
-from epochcost.hardware import check_machine
+from epochcost.hardware import check_devices, check_machine
 from epochcost.measurement import clock as clocks
 from epochcost.measurement import machine, observation, schedule
 from epochcost.measurement.activity import Activity
@@ -46,7 +46,11 @@ def main() -> int:
     )
     parser.add_argument("--record", type=Path, help="where the record goes; default: results/runs")
     parser.add_argument("--hardware", default="local", help="an id of config/hardware.yaml")
-    parser.add_argument("--variant", choices=tuning.VARIANTS, default=tuning.DEFAULT)
+    parser.add_argument(
+        "--variant",
+        default=tuning.DEFAULT,
+        help="default, tuned, no_onednn, or devices_2 (3, 4, ...); default: default",
+    )
     parser.add_argument(
         "--settings", type=json.loads, help="JSON; default: those of the variant (tuned.yaml)"
     )
@@ -56,6 +60,7 @@ def main() -> int:
     parser.add_argument("--trial", type=_positive, default=1, help="number of this repeated run")
     parser.add_argument("--scale", choices=["quick", "full"], default="quick")
     parser.add_argument("--batch-size", type=_positive, help="default: the recipe's")
+    parser.add_argument("--epochs", type=_positive, help="default: the recipe's")
     parser.add_argument("--seed", type=int, default=1, help="the trial number is added to it")
     arguments = parser.parse_args()
     if arguments.choices:
@@ -68,21 +73,29 @@ def main() -> int:
 def train(arguments: argparse.Namespace) -> int:
     """Train as told; returns 0 when a record was left."""
     recipe = _recipe(arguments.workload, arguments.framework)
-    if arguments.batch_size:
-        recipe = recipe | {"batch_size": arguments.batch_size}
+    for name in ("batch_size", "epochs"):
+        if given := getattr(arguments, name):
+            recipe = recipe | {name: given}
+    if arguments.epochs and "fine_tuning" in recipe:
+        raise InputError(
+            f"the epochs of {arguments.workload} are of different kinds; leave --epochs out"
+        )
     here = machine.describe()
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
-    settings = arguments.settings
+    settings, variant = arguments.settings, tuning.variant_of(arguments.variant)
     if settings is None:
         settings = tuning.needed(
-            arguments.variant,
+            variant,
             ROOT / "config/tuned.yaml",
             tuning.place_of(here),
             arguments.workload,
             arguments.framework,
         )
-    elif arguments.variant != tuning.TUNED:
+    elif variant != tuning.TUNED:
         raise InputError("--settings is for --variant tuned")
+    if not tuning.frameworks_of(variant, [arguments.framework]):
+        raise InputError(f"the variant {variant} is not for {arguments.framework}")
+    check_devices(settings.get("devices", 1), here)
     place = record.Place(
         arguments.record
         or record.path_of(

@@ -1,25 +1,35 @@
 """Find the fastest settings of a framework for one workload on this machine.
 
-A small search: quick runs in fresh processes; each setting is tried on top of the best so far and
-kept where it saves more than 3 % of the predicted full run. At the end the best and the defaults
-run in turn, and the best is kept only if it still wins. In: a folder of prepared arrays. Out: an
-entry in config/tuned.yaml, and a record of every run below results/tuning/.
+A small search in fresh processes. First quick runs: each setting is tried on top of the best so far
+and kept where it saves more than 3 % of the predicted full run. Then whole epochs, about two
+minutes of them: the defaults, the best, and the best with each setting that shows in whole epochs
+alone, in turn. What wins there in every round, by 3 % and at the same quality, is kept. In: a
+folder of prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run below
+results/tuning/.
 """
 
 import argparse
 import json
+import math
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
-from epochcost import errors, files, frameworks, tuning
+from epochcost import errors, files, frameworks, recipes, tuning
 from epochcost.measurement import machine
+from epochcost.measurement.observation import LOSS
 from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]
 _GAIN = 0.97
-_ROUNDS = 3
+_ROUNDS = 2
+_CONFIRM_SECONDS = 120
+# Where two epochs take longer than this, the last rounds are quick runs too.
+_LONGEST_SECONDS = 600
+# How much worse a tuned run may be, and still count as equal: accuracy, and share of a loss.
+_SAME_ACCURACY, _SAME_LOSS = 0.01, 0.02
 
 
 def main() -> None:
@@ -35,23 +45,38 @@ def main() -> None:
     tune(arguments)
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a run said.
+
+    seconds: of a full run, predicted from this one.
+    epochs: of the recipe.
+    quality: of the last epoch; None of a quick run.
+    """
+
+    seconds: float
+    epochs: int
+    metric: str
+    quality: float | None
+    fine_tuning: bool
+
+
 def tune(arguments: argparse.Namespace) -> None:
     """Search, confirm, write the entry."""
     here = tuning.place_of(machine.describe())
     runs = Runs(arguments, here)
-    best, best_seconds = {}, runs.seconds({})
-    if best_seconds is None:
+    defaults = runs.run({})
+    if defaults is None:
         raise errors.InputError(
             f"{arguments.workload} with {arguments.framework} fails with the defaults already; "
             f"see {runs.last}"
         )
-    for name, values in runs.choices().items():
-        for value in values[1:]:
-            tried = best | {name: value}
-            seconds = runs.seconds(tried)
-            if seconds is not None and seconds < best_seconds * _GAIN:
-                best, best_seconds = tried, seconds
-    best, ratio = _confirmed(runs, best)
+    choices = runs.choices()
+    best = _screened(runs, choices, defaults.seconds)
+    late = frameworks.FRAMEWORKS[arguments.framework].late
+    contenders = [best] if best else []
+    contenders += [best | {name: choices[name][1]} for name in late if name not in best]
+    best, ratio = _confirmed(runs, contenders, _epochs_to_confirm(defaults))
     tuning.save(arguments.output, here, arguments.workload, arguments.framework, best)
     print(
         f"{arguments.workload} with {arguments.framework}: {json.dumps(best)}, "
@@ -59,20 +84,55 @@ def tune(arguments: argparse.Namespace) -> None:
     )
 
 
-def _confirmed(runs: "Runs", best: dict) -> tuple[dict, float]:
-    """The settings if they are faster in runs in turn, else none; and tuned over default."""
-    if not best:
-        return {}, 1.0
-    pairs = [(runs.seconds({}), runs.seconds(best)) for _ in range(_ROUNDS)]
-    whole = [(plain, tuned) for plain, tuned in pairs if plain and tuned]
-    if not whole:
-        return {}, 1.0
-    ratio = median(tuned / plain for plain, tuned in whole)
-    return (best, ratio) if ratio < 1 else ({}, 1.0)
+def _screened(runs: "Runs", choices: dict[str, list], seconds: float) -> dict:
+    """The settings that gain in quick runs, one after the other."""
+    best = {}
+    for name, values in choices.items():
+        for value in values[1:]:
+            tried = best | {name: value}
+            outcome = runs.run(tried)
+            if outcome is not None and outcome.seconds < seconds * _GAIN:
+                best, seconds = tried, outcome.seconds
+    return best
+
+
+def _epochs_to_confirm(defaults: Outcome) -> int | None:
+    """How many whole epochs decide; None where they take too long, or are not alike."""
+    epoch = defaults.seconds / defaults.epochs
+    if defaults.fine_tuning or 2 * epoch > _LONGEST_SECONDS:
+        return None
+    return min(defaults.epochs, max(2, math.ceil(_CONFIRM_SECONDS / epoch)))
+
+
+def _confirmed(runs: "Runs", contenders: list[dict], epochs: int | None) -> tuple[dict, float]:
+    """The fastest settings that win every round, else none; and tuned over default."""
+    ratios: list[list[float]] = [[] for _ in contenders]
+    for _ in range(_ROUNDS if contenders else 0):
+        plain = runs.run({}, epochs)
+        for settings, seen in zip(contenders, ratios, strict=True):
+            tuned = runs.run(settings, epochs)
+            won = plain and tuned and _as_good(plain, tuned)
+            seen.append(tuned.seconds / plain.seconds if won else math.inf)
+    winners = [
+        (median(seen), settings)
+        for settings, seen in zip(contenders, ratios, strict=True)
+        if max(seen) < 1 and median(seen) < _GAIN
+    ]
+    ratio, settings = min(winners, key=lambda winner: winner[0], default=(1.0, {}))
+    return settings, ratio
+
+
+def _as_good(plain: Outcome, tuned: Outcome) -> bool:
+    """Whether settings left the quality as it was; quick runs do not say."""
+    if plain.quality is None or tuned.quality is None:
+        return plain.quality is None
+    if plain.metric == LOSS:
+        return tuned.quality <= plain.quality * (1 + _SAME_LOSS)
+    return tuned.quality >= plain.quality - _SAME_ACCURACY
 
 
 class Runs:
-    """Quick runs with given settings, each a record of its own."""
+    """Runs with given settings, each a record of its own."""
 
     def __init__(self, arguments: argparse.Namespace, here: str) -> None:
         self._arguments = arguments
@@ -83,14 +143,20 @@ class Runs:
         """The settings that the framework has for the workload."""
         return json.loads(self._train("--choices").stdout)
 
-    def seconds(self, settings: dict) -> float | None:
-        """Predicted seconds of a full run; None if the run failed."""
+    def run(self, settings: dict, epochs: int | None = None) -> Outcome | None:
+        """A run over some whole epochs, or a quick one; None if it failed."""
         record = self.last = self._folder / f"{self._free_number()}.json"
-        self._train("--settings", json.dumps(settings), "--record", str(record))
-        content = files.read_json(record)
-        seconds = predict(content).seconds if content["status"] == "ok" else None
-        print(json.dumps(settings), "failed" if seconds is None else f"{seconds:.1f} s", flush=True)
-        return seconds
+        scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
+        self._train("--settings", json.dumps(settings), "--record", str(record), *scale)
+        outcome = _outcome(files.read_json(record), self._epochs_of_recipe())
+        what = f"{epochs} epochs" if epochs else "quick"
+        said = "failed" if outcome is None else f"{outcome.seconds:.1f} s"
+        print(f"{what} {json.dumps(settings)} {said}", flush=True)
+        return outcome
+
+    def _epochs_of_recipe(self) -> int:
+        recipes_there = recipes.load(ROOT / "config/workloads.yaml")
+        return recipes_there[self._arguments.workload]["epochs"]
 
     def _free_number(self) -> int:
         taken = [int(path.stem) for path in self._folder.glob("*.json") if path.stem.isdigit()]
@@ -111,6 +177,21 @@ class Runs:
             said = done.stderr.strip().splitlines() or ["it said nothing"]
             raise errors.InputError(f"a training ended with status {done.returncode}: {said[-1]}")
         return done
+
+
+def _outcome(record: dict, epochs: int) -> Outcome | None:
+    """What a record says of a training over all epochs of its recipe; None of a failed one."""
+    if record["status"] != "ok":
+        return None
+    settings = record["settings"]
+    if record["run"]["scale"] == "quick":
+        seconds, quality = predict(record).seconds, None
+    else:
+        first, *later = [epoch["train_s"] + (epoch["eval_s"] or 0) for epoch in record["epochs"]]
+        seconds = first + (epochs - 1) * (fmean(later) if later else first)
+        quality = record["quality"]["value"]
+    metric = record["quality"]["metric"]
+    return Outcome(seconds, epochs, metric, quality, "fine_tuning" in settings)
 
 
 if __name__ == "__main__":

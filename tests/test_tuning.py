@@ -8,11 +8,16 @@ import pytest
 from epochcost import files, tuning
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
+from epochcost.measurement import machine
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import tune
 
 HERE = "0123456789ab"
+HALF = machine.usable_cores() // 2
+WITH_BFLOAT16 = pytest.mark.skipif(
+    not machine.has_bfloat16("cpu"), reason="this processor has no arithmetic for bfloat16"
+)
 
 
 def test_settings_are_kept_by_machine_workload_and_framework(tmp_path):
@@ -46,17 +51,26 @@ def test_unknown_settings_are_refused_with_the_nearest_right_one():
 
 
 class FakeRuns:
-    """Stands in for quick runs: seconds by settings; None for a run that fails."""
+    """Stands in for runs: seconds and quality by settings; None for a run that fails.
 
-    def __init__(self, times):
-        self.times, self.made, self.last = times, [], "r.json"
+    late: seconds of whole epochs, where they differ from those that quick runs predict.
+    """
+
+    def __init__(self, times, late=None, quality=None):
+        self.times, self.late, self.quality = times, late or {}, quality or {}
+        self.made, self.last = [], "r.json"
 
     def choices(self):
         return {"a": [False, True], "b": [1, 2, 3], "c": [False, True]}
 
-    def seconds(self, settings):
-        self.made.append(settings)
-        return self.times[tuple(sorted(settings.items()))]
+    def run(self, settings, epochs=None):
+        self.made.append((settings, epochs))
+        key = tuple(sorted(settings.items()))
+        seconds = self.late.get(key, self.times[key]) if epochs else self.times[key]
+        if seconds is None:
+            return None
+        quality = self.quality.get(key, 0.9) if epochs else None
+        return tune.Outcome(seconds, 10, "val_accuracy", quality, fine_tuning=False)
 
 
 TIMES = {
@@ -66,6 +80,7 @@ TIMES = {
     (("b", 3),): None,  # fails
     (("b", 2), ("c", True)): 70.0,
 }
+NAMED = {"workload": "w", "framework": "pytorch"}
 
 
 @pytest.mark.parametrize(
@@ -82,26 +97,58 @@ def test_a_setting_is_kept_where_it_gains_and_a_failed_run_is_no_gain(
     runs = FakeRuns(TIMES | change)
     monkeypatch.setattr(tune, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
-    tune.tune(argparse.Namespace(workload="w", framework="f", output=path))
+    tune.tune(argparse.Namespace(**NAMED, output=path))
     (places,) = tuning.load(path).values()
-    assert places == {"w": {"f": found}}
-    # What was found ran in turn with the defaults.
-    assert runs.made[-2:] == ([{}, found] if found else runs.made[-2:])
+    assert places == {"w": {"pytorch": found}}
+    # What was found ran in turn with the defaults, over whole epochs: two minutes are all ten.
+    assert runs.made[-2:] == ([({}, 10), (found, 10)] if found else runs.made[-2:])
 
 
-def test_what_does_not_win_in_turn_is_not_kept_and_defaults_that_fail_are_said():
-    runs = FakeRuns({(): 100.0, (("b", 2),): 101.0})
-    assert tune._confirmed(runs, {"b": 2}) == ({}, 1.0)
-    runs = FakeRuns({(): 100.0, (("b", 2),): 80.0})
-    assert tune._confirmed(runs, {"b": 2}) == ({"b": 2}, 0.8)
-    runs = FakeRuns({(): 100.0, (("b", 2),): None})
-    assert tune._confirmed(runs, {"b": 2}) == ({}, 1.0)
+def test_a_setting_that_shows_in_whole_epochs_alone_is_tried_there(monkeypatch, tmp_path):
+    late = (("input_autotuning", False),)
+    times = {(): 100.0, (("a", True),): 99.0, (("b", 2),): 99.0, (("b", 3),): 99.0}
+    times |= {(("c", True),): 99.0, late: 101.0}
+    runs = FakeRuns(times, late={(): 150.0})
+    runs.choices = lambda: {"a": [False, True], "input_autotuning": [True, False]}
+    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
+    path = tmp_path / "tuned.yaml"
+    tune.tune(argparse.Namespace(workload="w", framework="keras-tensorflow", output=path))
+    (places,) = tuning.load(path).values()
+    assert places == {"w": {"keras-tensorflow": {"input_autotuning": False}}}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "quality", "found"),
+    [
+        (101.0, 0.9, {}),
+        (98.0, 0.9, {}),  # no gain worth having
+        (80.0, 0.9, {"b": 2}),
+        (80.0, 0.88, {}),  # it learns less
+        (None, 0.9, {}),
+    ],
+)
+def test_what_does_not_win_in_turn_at_equal_quality_is_not_kept(seconds, quality, found):
+    key = (("b", 2),)
+    runs = FakeRuns({(): 100.0, key: 80.0}, late={key: seconds}, quality={key: quality})
+    chosen, ratio = tune._confirmed(runs, [{"b": 2}], 3)
+    assert chosen == found
+    assert ratio == (0.8 if found else 1.0)
+
+
+def test_whole_epochs_decide_where_they_take_minutes_and_quick_runs_where_hours():
+    def epochs(seconds, fine_tuning=False):
+        return tune._epochs_to_confirm(tune.Outcome(seconds, 10, "loss", None, fine_tuning))
+
+    assert [epochs(40), epochs(400), epochs(2900), epochs(3100)] == [10, 3, 2, None]
+    assert epochs(40, fine_tuning=True) is None
 
 
 def test_defaults_that_fail_end_the_search(monkeypatch, tmp_path):
     monkeypatch.setattr(tune, "Runs", lambda *_: FakeRuns({(): None}))
-    with pytest.raises(InputError, match=r"w with f fails with the defaults already; see r\.json"):
-        tune.tune(argparse.Namespace(workload="w", framework="f", output=tmp_path / "t.yaml"))
+    with pytest.raises(
+        InputError, match=r"w with pytorch fails with the defaults already; see r\.json"
+    ):
+        tune.tune(argparse.Namespace(**NAMED, output=tmp_path / "t.yaml"))
 
 
 def test_a_damaged_file_and_a_lost_entry_are_cared_for(tmp_path):
@@ -140,7 +187,7 @@ def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(
     made = [
         files.read_json(path) for path in sorted(records.rglob("*.json"), key=lambda p: int(p.stem))
     ]
-    assert [r["software"]["settings"] for r in made[:2]] == [{}, {"onednn": False}]
+    assert [r["software"]["settings"] for r in made[:2]] == [{}, {"keep_memory": True}]
     assert all(r["run"]["variant"] == "tuned" for r in made)
     assert settings in [r["software"]["settings"] for r in made]
     assert "the time of the defaults" in done.stdout
@@ -151,8 +198,14 @@ def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(
     [
         ("mnist_mlp", "keras-tensorflow", {"input_autotuning": False, "steps_per_execution": 10}),
         ("mnist_mlp", "keras-tensorflow", {"jit_compile": True, "onednn": False}),
-        ("mnist_mlp", "keras-jax", {"steps_per_execution": 10}),
-        ("mnist_mlp", "keras-torch", {"flush_denormal": True}),
+        ("mnist_mlp", "keras-tensorflow", {"keep_memory": True, "threads": HALF}),
+        ("mnist_mlp", "keras-jax", {"keep_memory": True, "steps_per_execution": 10}),
+        ("mnist_mlp", "keras-torch", {"flush_denormal": True, "threads": HALF}),
+        ("mnist_mlp", "pytorch", {"keep_memory": True, "threads": HALF}),
+        *(
+            pytest.param("mnist_mlp", name, {"precision": "bfloat16"}, marks=WITH_BFLOAT16)
+            for name in ("keras-tensorflow", "keras-jax", "keras-torch", "pytorch")
+        ),
         ("mnist_cnn", "pytorch", {"channels_last": True, "flush_denormal": True}),
         ("mnist_cnn", "fastai", {"channels_last": True, "onednn": False}),
     ],

@@ -262,6 +262,7 @@ def _check_combinations(configuration: Configuration) -> None:
         if configuration["batch_size"]:
             raise InputError("the variant tuned is for the recipes' own batch_size alone")
     for name in variants:
+        tuning.variant_of(name)
         able = tuning.frameworks_of(name, configuration["frameworks"])
         if not able:
             raise InputError(

@@ -11,6 +11,14 @@ from epochcost.errors import InputError, nearest
 LOCAL = "local"
 
 
+def check_devices(count: int, machine: dict[str, Any]) -> None:
+    """Refuse to train on more devices than a machine has: GPUs, or without any, cores."""
+    there = len(machine["gpus"]) or machine["usable_cores"]
+    if count > there:
+        what = "GPUs" if machine["gpus"] else "cores"
+        raise InputError(f"{count} devices are wanted, and this machine has {there} {what}")
+
+
 def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> None:
     """Refuse to measure a machine under the name of another.
 

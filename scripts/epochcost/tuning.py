@@ -1,9 +1,10 @@
 """What a variant changes of a framework's own settings.
 
-`default` changes nothing, `no_onednn` does without oneDNN's kernels, `tuned` is what
-config/tuned.yaml has for the machine, workload and framework.
+`default` changes nothing, `no_onednn` does without oneDNN's kernels, `devices_2` (3, 4, ...) trains
+on as many devices, `tuned` is what config/tuned.yaml has for the machine, workload and framework.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,41 @@ from epochcost import files
 from epochcost.errors import InputError, nearest
 
 DEFAULT, TUNED, NO_ONEDNN = "default", "tuned", "no_onednn"
-VARIANTS = (DEFAULT, TUNED, NO_ONEDNN)
 _FIXED = {DEFAULT: {}, NO_ONEDNN: {"onednn": False}}
+_DEVICES = re.compile(r"devices_([2-9]|[1-9][0-9]+)")
 _WITH_ONEDNN = ("keras-tensorflow", "pytorch", "fastai")
+_WITH_DEVICES = ("keras-tensorflow", "keras-jax", "pytorch")
 _HEAD = """\
 # Settings of the variant `tuned`: machine and cores -> workload -> framework. Each was the fastest
 # of a small search there (scripts/tune.py); {} means that nothing beat the defaults.
 """
 
 
+def variant_of(text: str) -> str:
+    """A variant as it was typed.
+
+    Raises:
+        InputError: there is no such variant.
+    """
+    known = [*_FIXED, TUNED, "devices_2"]
+    if text in known or devices_of(text) > 1:
+        return text
+    raise InputError(f"unknown variant '{text}'; {nearest(text, known)}")
+
+
+def devices_of(variant: str) -> int:
+    """How many devices a variant trains on."""
+    several = _DEVICES.fullmatch(variant)
+    return int(several[1]) if several else 1
+
+
 def frameworks_of(variant: str, frameworks: list[str]) -> list[str]:
     """Those of the frameworks that have the variant."""
-    if variant != NO_ONEDNN:
-        return frameworks
-    return [name for name in frameworks if name in _WITH_ONEDNN]
+    if variant == NO_ONEDNN:
+        return [name for name in frameworks if name in _WITH_ONEDNN]
+    if devices_of(variant) > 1:
+        return [name for name in frameworks if name in _WITH_DEVICES]
+    return frameworks
 
 
 def place_of(machine: dict[str, Any]) -> str:
@@ -45,6 +67,8 @@ def settings_of(
     """
     if variant in _FIXED:
         return _FIXED[variant]
+    if (devices := devices_of(variant)) > 1:
+        return {"devices": devices}
     return load(path).get(place, {}).get(workload, {}).get(framework)
 
 
@@ -91,6 +115,8 @@ def check(settings: dict[str, Any], choices: dict[str, list], framework: str) ->
         choices: what it has: allowed values by name.
     """
     for name, value in settings.items():
+        if name == "devices":
+            continue  # how many there are is for `hardware.check_devices`
         if name not in choices:
             raise InputError(f"{framework} has no setting '{name}' here; {nearest(name, choices)}")
         if value not in choices[name]:

@@ -121,13 +121,16 @@ def little_text(tmp_path_factory):
         if key[0] != "y"
     }
     sizes = {"vocabulary": np.array(100), "vocabulary_with_bigrams": np.array(100)}
-    characters = np.arange(4_000) % 13
+    characters, alphabet = np.arange(4_003) % 13, np.arange(97, 110)
     for name, values in (
         ("imdb", parts | bigrams | sizes),
         ("twitter", parts | {"vocabulary": np.array(100), "longest": np.array(29)}),
-        ("nietzsche", {"text": characters.astype(np.uint8), "alphabet": np.arange(97, 110)}),
+        ("nietzsche", {"text": characters[:4_000].astype(np.uint8), "alphabet": alphabet}),
     ):
         arrays.save(folder / name, values, name, "synthetic", "synthetic", {}, {})
+    # 1,321 windows, so that the last batch is odd.
+    values = {"text": characters.astype(np.uint8), "alphabet": alphabet}
+    arrays.save(folder / "odd", values, "nietzsche", "synthetic", "synthetic", {}, {})
     return folder
 
 
@@ -249,3 +252,57 @@ def test_real_mnist_at_full_scale_reaches_the_published_accuracy(
     assert record["data"]["complete"]
     assert record["quality"]["value"] >= 0.98
     assert np.isfinite([epoch["loss"] for epoch in record["epochs"]]).all()
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+@pytest.mark.parametrize(
+    ("workload", "framework"),
+    [
+        ("imdb_fasttext", "keras-tensorflow"),
+        ("imdb_fasttext", "keras-jax"),
+        ("imdb_fasttext", "pytorch"),
+        ("nietzsche_lstm", "pytorch"),
+    ],
+)
+def test_two_devices_learn_what_one_learns(pythons, little_text, tmp_path, workload, framework):
+    """Recipes without dropout, so that losses compare in digits, also of a batch that is odd."""
+    data = little_text / ("odd" if workload == "nietzsche_lstm" else "imdb")
+    one, two = (
+        train(
+            pythons[framework], workload, framework, data, tmp_path / f"{variant}.json",
+            "--variant", variant, "--scale", "full",
+        )
+        for variant in ("default", "devices_2")
+    )  # fmt: skip
+    assert two["software"]["settings"] == {"devices": 2}
+    # Of nietzsche_lstm the first epoch alone: its rate of learning makes much of the last digit.
+    epochs = 1 if workload == "nietzsche_lstm" else None
+    for alone, shared in zip(one["epochs"][:epochs], two["epochs"][:epochs], strict=True):
+        assert shared["loss"] == pytest.approx(alone["loss"], rel=1e-3)
+        assert shared["metric"] == pytest.approx(alone["metric"], abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("framework", "variant", "reason"),
+    [
+        ("keras-jax", "devices_2", "keras-jax cannot divide a batch of 41 samples over 2 devices"),
+        ("keras-torch", "devices_2", "the variant devices_2 is not for keras-torch"),
+        ("pytorch", "devices_900", "900 devices are wanted, and this machine has"),
+        ("pytorch", "device_2", "unknown variant 'device_2'; did you mean 'devices_2'"),
+    ],
+)
+def test_devices_that_cannot_be_had_are_refused(
+    pythons, little_text, tmp_path, framework, variant, reason
+):
+    done = subprocess.run(
+        [
+            *(pythons[framework], ROOT / "scripts/train.py", "nietzsche_lstm", framework),
+            *("--data", little_text / "odd", "--record", tmp_path / "r.json"),
+            *("--variant", variant),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert reason in done.stderr
+    assert not (tmp_path / "r.json").exists()

@@ -134,7 +134,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         synthetic=data["source"] == "synthetic",
         predicted=quick,
         gpu_count=len(machine["gpus"]),
-        gpus_used=min(1, len(machine["gpus"])) if record["software"].get("device") == "gpu" else 0,
+        gpus_used=_gpus_used(record),
         vcpus=machine["usable_cores"],
         epochs=record["settings"]["epochs"],
         batch_size=record["settings"]["batch_size"],
@@ -185,6 +185,13 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
 def _epoch_seconds(epoch: dict[str, Any]) -> float:
     """Seconds of an epoch with its validation pass, where the recipe has one."""
     return epoch["train_s"] + (epoch["eval_s"] or 0.0)
+
+
+def _gpus_used(record: dict[str, Any]) -> int:
+    """How many GPUs trained; 0 where the processor did."""
+    if record["software"].get("device") != "gpu" or not record["machine"]["gpus"]:
+        return 0
+    return record["software"]["settings"].get("devices", 1)
 
 
 def _input_share(record: dict[str, Any]) -> float | None:

@@ -5,6 +5,9 @@ import os
 from dataclasses import dataclass
 from types import ModuleType
 
+from epochcost.frameworks import memory
+from epochcost.measurement import machine
+
 
 @dataclass(frozen=True)
 class Framework:
@@ -12,14 +15,16 @@ class Framework:
 
     module: the module of this package that drives it.
     environment: the family of environments in envs/ that holds it.
+    late: settings whose effect shows in whole epochs, and not in a quick run.
     """
 
     module: str
     environment: str
+    late: tuple[str, ...] = ()
 
 
 FRAMEWORKS = {
-    "keras-tensorflow": Framework("keras_tensorflow", "tensorflow"),
+    "keras-tensorflow": Framework("keras_tensorflow", "tensorflow", late=("input_autotuning",)),
     "keras-torch": Framework("keras_torch", "torch"),
     "keras-jax": Framework("keras_jax", "jax"),
     "pytorch": Framework("pytorch", "torch"),
@@ -33,6 +38,34 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
     Args:
         settings: those that a framework reads when it is imported are made known to it.
     """
-    if settings and not settings.get("onednn", True):
+    settings = settings or {}
+    if not settings.get("onednn", True):
         os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+    if settings.get("keep_memory"):
+        memory.keep()
+    if settings.get("devices", 1) > 1:
+        # Where there is no GPU, JAX takes the processor for so many devices.
+        more = f"--xla_force_host_platform_device_count={settings['devices']}"
+        os.environ["XLA_FLAGS"] = f"{os.getenv('XLA_FLAGS', '')} {more}".strip()
     return importlib.import_module(f"epochcost.frameworks.{FRAMEWORKS[name].module}")
+
+
+def common_choices(device: str) -> dict[str, list]:
+    """Settings that every framework has on a device, the framework's own choice first.
+
+    keep_memory: whether memory that a step frees is kept for the next one.
+    precision: `bfloat16` computes with fewer digits and keeps weights as they are; where the device
+        has such arithmetic.
+    """
+    choices = {}
+    if memory.can_be_kept():
+        choices["keep_memory"] = [False, True]
+    if machine.has_bfloat16(device):
+        choices["precision"] = ["float32", "bfloat16"]
+    return choices
+
+
+def thread_choices() -> dict[str, list]:
+    """Threads within one operation: 0 is as many as the framework takes, or half of the cores."""
+    half = machine.usable_cores() // 2
+    return {"threads": [0, half]} if half else {}

@@ -34,9 +34,10 @@ threads = pytorch.threads
 
 def choices(recipe: dict) -> dict[str, list]:
     """Settings that leave the mathematics as they are: those of PyTorch, without compiling."""
+    known = pytorch.choices(recipe)
     if "fine_tuning" in recipe:
-        return {"flush_denormal": [False, True]}
-    return {name: values for name, values in pytorch.choices(recipe).items() if name != "compile"}
+        return {name: known[name] for name in ("flush_denormal", "keep_memory") if name in known}
+    return {name: known[name] for name in known if name not in ("compile", "precision")}
 
 
 def train(

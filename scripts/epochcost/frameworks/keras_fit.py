@@ -37,6 +37,8 @@ def train(
     schedule, batch = clock.schedule, recipe["batch_size"]
     with clock.phase("build"):
         keras.utils.set_random_seed(seed)
+        if settings.get("precision") == "bfloat16":
+            keras.config.set_dtype_policy("mixed_bfloat16")
         model = definition.keras_model(split, recipe["model"])
         model.compile(
             optimizer=optimizer_of(recipe["optimizer"]),
@@ -70,13 +72,13 @@ def train(
         with clock.evaluation():
             model.evaluate(*validation, batch_size=batch, verbose=0)
     _time_input(clock, training)
-    return lambda inputs: np.asarray(model.predict_on_batch(inputs))
+    return lambda inputs: np.asarray(model.predict_on_batch(inputs), np.float32)
 
 
 def _time_input(clock: Clock, training: dict) -> None:
     """Time the input pipeline with a model that does nothing; its first step is a warm-up."""
     steps = clock.schedule.input_steps
-    model = _Idle()
+    model = _Idle(name="idle")
     model.compile()
     model.fit(**training, steps_per_epoch=1, verbose=0)
     with clock.input_alone(steps):

@@ -6,12 +6,12 @@ os.environ["KERAS_BACKEND"] = "jax"
 
 import jax
 
-from epochcost.frameworks import keras_fit
+from epochcost.errors import InputError
+from epochcost.frameworks import common_choices, keras_fit
 
 VERSION = f"keras {keras_fit.keras.__version__}, jax {jax.__version__}"
 # What a training can fail with, beside a loss that is no number.
 FAILURES = (RuntimeError, MemoryError, ArithmeticError)
-train = keras_fit.train
 
 
 def choices(recipe: dict) -> dict[str, list]:
@@ -19,7 +19,28 @@ def choices(recipe: dict) -> dict[str, list]:
 
     steps_per_execution: training steps in one call of JAX.
     """
-    return {"steps_per_execution": [1, 10]}
+    return common_choices(device()) | {"steps_per_execution": [1, 10]}
+
+
+def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
+    """Train a workload; arguments and result as those of `keras_fit.train`."""
+    devices = settings.get("devices", 1)
+    if devices > 1:
+        _check_batches(recipe["batch_size"], clock.schedule, split, devices)
+        keras = keras_fit.keras
+        chosen = keras.distribution.list_devices(device())[:devices]
+        keras.distribution.set_distribution(keras.distribution.DataParallel(devices=chosen))
+    return keras_fit.train(recipe, definition, split, clock, seed, settings)
+
+
+def _check_batches(batch: int, schedule, split, devices: int) -> None:
+    """Refuse batches that JAX cannot divide evenly, as it must."""
+    held_out = min(schedule.evaluation_steps * batch, split.validation_samples)
+    for samples in (batch, schedule.samples % batch, held_out % batch):
+        if samples % devices:
+            raise InputError(
+                f"keras-jax cannot divide a batch of {samples} samples over {devices} devices"
+            )
 
 
 def device() -> str:

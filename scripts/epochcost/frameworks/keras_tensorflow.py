@@ -9,7 +9,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import numpy as np
 import tensorflow as tf
 
-from epochcost.frameworks import keras_fit
+from epochcost.frameworks import common_choices, keras_fit, thread_choices
 
 VERSION = f"keras {keras_fit.keras.__version__}, tensorflow {tf.__version__}"
 # What a training can fail with, beside a loss that is no number.
@@ -21,23 +21,39 @@ def choices(recipe: dict) -> dict[str, list]:
 
     input_autotuning: whether tf.data looks for the best number of threads while it runs.
     steps_per_execution: training steps in one call of TensorFlow.
-    jit_compile: whether XLA compiles the training step; by itself Keras decides by the device.
+    jit_compile: whether XLA compiles the training step; by itself Keras does so on a GPU.
     onednn: whether oneDNN's kernels are used (read when TensorFlow is imported).
     """
-    return {
+    return common_choices(device()) | {
         "onednn": [True, False],
         "input_autotuning": [True, False],
         "steps_per_execution": [1, 10, 30],
-        "jit_compile": ["auto", True, False],
+        "jit_compile": ["auto", device() == "cpu"],
+        **thread_choices(),
     }
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
     """Train a workload; arguments and result as those of `keras_fit.train`."""
+    if settings.get("threads"):
+        tf.config.threading.set_intra_op_parallelism_threads(settings["threads"])
     pipeline = None
     if not settings.get("input_autotuning", True):
         pipeline = partial(_plain_pipeline, seed)
-    return keras_fit.train(recipe, definition, split, clock, seed, settings, pipeline)
+    with _strategy(settings.get("devices", 1)).scope():
+        return keras_fit.train(recipe, definition, split, clock, seed, settings, pipeline)
+
+
+def _strategy(devices: int) -> tf.distribute.Strategy:
+    """How a model lies on several devices: whole on each; on a processor they are virtual."""
+    if devices == 1:
+        return tf.distribute.get_strategy()
+    kind = device().upper()
+    if kind == "CPU":
+        (processor,) = tf.config.list_physical_devices("CPU")
+        parts = [tf.config.LogicalDeviceConfiguration()] * devices
+        tf.config.set_logical_device_configuration(processor, parts)
+    return tf.distribute.MirroredStrategy([f"{kind}:{number}" for number in range(devices)])
 
 
 def _plain_pipeline(seed: int, x: np.ndarray, y: np.ndarray, batch: int) -> tf.data.Dataset:

@@ -6,7 +6,7 @@ os.environ["KERAS_BACKEND"] = "torch"
 
 import torch
 
-from epochcost.frameworks import keras_fit
+from epochcost.frameworks import common_choices, keras_fit, thread_choices
 
 VERSION = f"keras {keras_fit.keras.__version__}, torch {torch.__version__}"
 # What a training can fail with, beside a loss that is no number.
@@ -19,12 +19,18 @@ def choices(recipe: dict) -> dict[str, list]:
     jit_compile: whether torch.compile compiles the training step.
     flush_denormal: whether the processor takes the smallest numbers for 0.
     """
-    return {"jit_compile": ["auto", True], "flush_denormal": [False, True]}
+    return common_choices(device()) | {
+        "jit_compile": ["auto", True],
+        "flush_denormal": [False, True],
+        **thread_choices(),
+    }
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
     """Train a workload; arguments and result as those of `keras_fit.train`."""
     torch.set_flush_denormal(settings.get("flush_denormal", False))
+    if settings.get("threads"):
+        torch.set_num_threads(settings["threads"])
     return keras_fit.train(recipe, definition, split, clock, seed, settings)
 
 

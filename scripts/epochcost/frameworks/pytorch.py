@@ -3,14 +3,19 @@
 Weights start as Keras starts them (`initialise`), so that losses compare.
 """
 
+import importlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import torch
 from torch import nn
 
+from epochcost.frameworks import common_choices, pytorch_group, thread_choices
+from epochcost.frameworks.pytorch_group import Group
 from epochcost.measurement.clock import Clock
+from epochcost.measurement.schedule import Schedule
 from epochcost.workloads import Split
 
 VERSION = f"torch {torch.__version__}"
@@ -38,12 +43,13 @@ def choices(recipe: dict) -> dict[str, list]:
     compile: whether torch.compile compiles the model.
     onednn: whether oneDNN's kernels are used.
     """
-    known = {
+    known = common_choices(device()) | {
         "onednn": [True, False],
         "channels_last": [False, True],
         "fused_optimizer": [False, True],
         "flush_denormal": [False, True],
         "compile": [False, True],
+        **thread_choices(),
     }
     if recipe["optimizer"]["name"] != "adam":
         del known["fused_optimizer"]  # PyTorch has it for Adam alone of the three
@@ -66,42 +72,94 @@ def train(
         The trained model as a function: a batch of samples -> logits.
     """
     schedule, batch = clock.schedule, recipe["batch_size"]
-    place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    loss = LOSSES[recipe["loss"]]
+    loss, host = LOSSES[recipe["loss"]], torch.device("cpu")
     samples = schedule.samples
     held_out = schedule.evaluation_steps * batch
     validation = None
     with clock.phase("data"):
-        training = tensors(split.x_train[:samples], split.y_train[:samples], loss, place)
+        training = tensors(split.x_train[:samples], split.y_train[:samples], loss, host)
         if held_out:
             validation = tensors(
-                split.x_validation[:held_out], split.y_validation[:held_out], loss, place
+                split.x_validation[:held_out], split.y_validation[:held_out], loss, host
             )
-    with clock.phase("build"):
-        torch.manual_seed(seed)
-        model = definition.torch_model(split, recipe["model"])
-        if split.weights is None:
-            model.apply(initialise)
-        model.to(place)
-        optimizer = optimizer_of(recipe["optimizer"], model, settings)
-        training, validation = arrange(model, training, validation, settings)
-        if settings.get("compile"):
-            model = torch.compile(model)
-    clock.synchronise = synchronise_of(place)
-    for _ in range(schedule.epochs):
-        clock.epoch_begin()
-        mean_loss = _train_epoch(model, optimizer, loss, training, batch, clock)
-        clock.train_end()
-        accuracy = _accuracy(model, loss, validation, batch) if validation else None
-        clock.epoch_end(mean_loss.item(), accuracy)
-    for _ in range(schedule.evaluations):
-        with clock.evaluation():
-            _accuracy(model, loss, validation, batch)
+    model_facts = replace(split, x_train=split.x_train[:1], x_validation=None, y_validation=None)
+    training = _Training(recipe, definition.__name__, model_facts, training, validation, settings)
+    others = (training, schedule, seed)
+    with pytorch_group.started(settings.get("devices", 1), _train_as_another, *others) as group:
+        model = training.fit(group, clock, seed)
     with clock.input_alone(schedule.input_steps):
-        for _, _ in zip(range(schedule.input_steps), _batches(training, batch), strict=False):
+        batches = _batches(group, training.data, batch, torch.Generator(group.place))
+        for _, _ in zip(range(schedule.input_steps), batches, strict=False):
             pass
         clock.synchronise()
-    return partial(predict, model, place=place)
+    return partial(predict, model, place=group.place)
+
+
+def _train_as_another(group: Group, training: "_Training", schedule: Schedule, seed: int) -> None:
+    """What the other processes of a group do: the same, by a clock that nobody reads."""
+    training.fit(group, Clock(schedule), seed)
+
+
+@dataclass
+class _Training:
+    """A training that each process of a group does on its share.
+
+    definition: the name of the workload's module.
+    split: what the model needs to know of the data; one sample of them.
+    data, held_out: inputs and labels.
+    """
+
+    recipe: dict
+    definition: str
+    split: Split
+    data: tuple[torch.Tensor, torch.Tensor]
+    held_out: tuple[torch.Tensor, torch.Tensor] | None
+    settings: dict
+
+    def fit(self, group: Group, clock: Clock, seed: int) -> nn.Module:
+        """Build the model and train it to the end of the clock's schedule."""
+        schedule, batch = clock.schedule, self.recipe["batch_size"]
+        place, loss = group.place, LOSSES[self.recipe["loss"]]
+        with clock.phase("data"):
+            self.data, self.held_out = (
+                part and tuple(tensor.to(place) for tensor in part)
+                for part in (self.data, self.held_out)
+            )
+        with clock.phase("build"):
+            torch.manual_seed(seed)
+            model, optimizer = self._build(place)
+            trained = group.wrap(model)
+            if self.settings.get("compile"):
+                trained = torch.compile(trained)
+            order = torch.Generator(place).manual_seed(seed)
+            if group.size > 1:
+                torch.manual_seed(seed + group.rank)  # else all would drop the same units
+        clock.synchronise = synchronise_of(place)
+        for _ in range(schedule.epochs):
+            clock.epoch_begin()
+            batches = _batches(group, self.data, batch, order)
+            mean_loss = _train_epoch(group, trained, optimizer, loss, batches, clock)
+            clock.train_end()
+            accuracy = None
+            if self.held_out:
+                accuracy = _accuracy(group, trained, loss, self.held_out, batch)
+            clock.epoch_end(mean_loss.item(), accuracy)
+        for _ in range(schedule.evaluations):
+            with clock.evaluation():
+                _accuracy(group, trained, loss, self.held_out, batch)
+        return model
+
+    def _build(self, place: torch.device) -> tuple[nn.Module, torch.optim.Optimizer]:
+        definition = importlib.import_module(self.definition)
+        model = definition.torch_model(self.split, self.recipe["model"])
+        if self.split.weights is None:
+            model.apply(initialise)
+        model.to(place)
+        optimizer = optimizer_of(self.recipe["optimizer"], model, self.settings)
+        self.data, self.held_out = arrange(model, self.data, self.held_out, self.settings)
+        if self.settings.get("precision") == "bfloat16":
+            compute_in_bfloat16(model, place)
+        return model, optimizer
 
 
 class CategoricalCrossentropy:
@@ -140,50 +198,63 @@ LOSSES = {
 }
 
 
-def _train_epoch(model, optimizer, loss, training, batch: int, clock: Clock) -> torch.Tensor:
-    """One epoch in random order; the mean loss stays on the device until somebody asks."""
-    samples = len(training[0])
+def _train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.Tensor:
+    """One epoch; the mean loss of a sample stays on the device until somebody asks."""
     model.train()
-    total = torch.zeros((), device=training[0].device)
-    correct = torch.zeros((), device=training[0].device)
-    batches = _batches(training, batch)
-    for step in range(clock.schedule.steps):
+    schedule = clock.schedule
+    total = torch.zeros((), device=group.place)
+    correct = torch.zeros((), device=group.place)
+    for step in range(schedule.steps):
         clock.step(step)
-        x, y = next(batches)
+        x, y, weight = next(batches)
         optimizer.zero_grad()
         logits = model(x)
         value = loss(logits, y)
-        value.backward()
+        (value if weight == 1 else value * weight).backward()
         optimizer.step()
+        if not weight:
+            continue
         # Keras keeps loss and accuracy of the training steps; so does this loop.
         total += value.detach() * len(y)
-        if clock.schedule.evaluation_steps:
+        if schedule.evaluation_steps:
             correct += (loss.classes(logits.detach()) == y).sum()
-    return total / samples
+    return group.sum(total) / schedule.samples
 
 
-def _batches(training, batch: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """The batches of an epoch, in random order."""
-    inputs, labels = training
-    order = torch.randperm(len(inputs), device=inputs.device)
+def _batches(
+    group: Group, data, batch: int, order: torch.Generator
+) -> Iterator[tuple[torch.Tensor, torch.Tensor, float]]:
+    """A process's shares of the batches of an epoch, in random order, with their weights.
+
+    The mean over the processes of weight x mean loss is the mean loss of the batch, also where it
+    cannot be divided evenly.
+    """
+    inputs, labels = data
+    shuffled = torch.randperm(len(inputs), generator=order, device=inputs.device)
     for start in range(0, len(inputs), batch):
-        chosen = order[start : start + batch]
-        yield inputs[chosen], labels[chosen]
+        whole = shuffled[start : start + batch]
+        chosen = group.share(whole)
+        weight = len(chosen) * group.size / len(whole)
+        if not len(chosen):
+            chosen = whole[:1]  # it counts for nothing, and a step without samples is none
+        yield inputs[chosen], labels[chosen], weight
 
 
 @torch.inference_mode()
-def _accuracy(model, loss, validation, batch: int) -> float:
+def _accuracy(group: Group, model, loss, held_out, batch: int) -> float:
     """Held-out accuracy, a fraction; the held-out loss is formed too, as Keras does."""
-    inputs, labels = validation
+    samples = len(held_out[0])
     model.eval()
-    correct = torch.zeros((), device=inputs.device)
-    total = torch.zeros((), device=inputs.device)
-    for start in range(0, len(inputs), batch):
-        y = labels[start : start + batch]
-        logits = model(inputs[start : start + batch])
+    correct = torch.zeros((), device=group.place)
+    total = torch.zeros((), device=group.place)
+    for start in range(0, samples, batch):
+        x, y = (group.share(part[start : start + batch]) for part in held_out)
+        if not len(y):
+            continue
+        logits = model(x)
         total += loss(logits, y) * len(y)
         correct += (loss.classes(logits) == y).sum()
-    return (correct / len(inputs)).item()
+    return (group.sum(correct) / samples).item()
 
 
 @torch.inference_mode()
@@ -196,6 +267,8 @@ def predict(model, inputs: np.ndarray, place: torch.device) -> np.ndarray:
 def arrange(model, training, validation, settings: dict):
     """Apply the settings that concern memory and numbers; gives the arrays to train on."""
     torch.set_flush_denormal(settings.get("flush_denormal", False))
+    if settings.get("threads"):
+        torch.set_num_threads(settings["threads"])
     torch.backends.mkldnn.enabled = settings.get("onednn", True)
     if settings.get("channels_last"):
         model.to(memory_format=torch.channels_last)
@@ -204,6 +277,12 @@ def arrange(model, training, validation, settings: dict):
             for part in (training, validation)
         )
     return training, validation
+
+
+def compute_in_bfloat16(model: nn.Module, place: torch.device) -> None:
+    """Let a model compute in bfloat16 where PyTorch holds that safe; weights stay as they are."""
+    forward = torch.autocast(place.type, torch.bfloat16)(model.forward)
+    model.forward = lambda inputs: forward(inputs).float()
 
 
 def synchronise_of(place: torch.device) -> Callable[[], None]:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,18 @@ def has_nvidia_gpu() -> bool:
     return bool(_gpus()[0])
 
 
+def has_bfloat16(device: str) -> bool:
+    """Whether a device, `cpu` or `gpu`, has arithmetic of its own for bfloat16."""
+    if device == "gpu":
+        return all(capability >= (8, 0) for capability in _compute_capabilities())
+    try:
+        return bool(
+            re.search(r"\b(avx512_bf16|amx_bf16|bf16)\b", Path("/proc/cpuinfo").read_text())
+        )
+    except OSError:
+        return False
+
+
 def _identity(facts: dict[str, Any]) -> str:
     parts = [
         _system_id(),
@@ -72,6 +85,19 @@ def _cpu_model() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+def _compute_capabilities() -> list[tuple[int, int]]:
+    import pynvml
+
+    pynvml.nvmlInit()
+    try:
+        return [
+            pynvml.nvmlDeviceGetCudaComputeCapability(pynvml.nvmlDeviceGetHandleByIndex(index))
+            for index in range(pynvml.nvmlDeviceGetCount())
+        ]
+    finally:
+        pynvml.nvmlShutdown()
 
 
 def _gpus() -> tuple[list[dict[str, Any]], str | None]:

@@ -1,0 +1,24 @@
+"""Whether memory that a training step frees is kept for the next one.
+
+Left to itself, glibc's allocator gives large blocks back to the system at once, and the next step
+pays for new, empty pages. Whether a block counts as large depends on what the process freed before,
+so two programs that do the same can differ by half.
+"""
+
+import ctypes
+import platform
+
+# Parameters of mallopt(3), from glibc's malloc.h.
+_TRIM_THRESHOLD, _MMAP_MAX = -1, -4
+
+
+def can_be_kept() -> bool:
+    """Whether this system's allocator can be told."""
+    return platform.libc_ver()[0] == "glibc"
+
+
+def keep() -> None:
+    """From now on keep what is freed: no blocks of their own for large arrays, no giving back."""
+    library = ctypes.CDLL(None)
+    if not (library.mallopt(_MMAP_MAX, 0) and library.mallopt(_TRIM_THRESHOLD, -1)):
+        raise RuntimeError("the allocator does not take the settings of keep_memory")

@@ -1,0 +1,102 @@
+"""The devices that train one PyTorch model: one process for each, gradients averaged between them.
+
+Each process takes its share of every batch and the batch stays as large as the recipe's. This
+process is the first of the group; the others are started by it and do the same with its share.
+On a processor the devices are processes that share its cores.
+"""
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import distributed, multiprocessing, nn
+
+from epochcost.measurement import machine
+
+
+@dataclass(frozen=True)
+class Group:
+    """One process's place among those that train together; alone by default."""
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def place(self) -> torch.device:
+        """The device of this process."""
+        return torch.device("cuda", self.rank) if torch.cuda.is_available() else torch.device("cpu")
+
+    def share(self, batch: torch.Tensor) -> torch.Tensor:
+        """This process's samples of a batch; they may be none."""
+        return batch if self.size == 1 else batch[self.rank :: self.size]
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        """A model whose gradients are the mean over the group."""
+        return model if self.size == 1 else nn.parallel.DistributedDataParallel(model)
+
+    def sum(self, value: torch.Tensor) -> torch.Tensor:
+        """A number of each process, added up."""
+        if self.size > 1:
+            distributed.all_reduce(value)
+        return value
+
+
+@contextmanager
+def started(size: int, task: Callable, *arguments) -> Iterator[Group]:
+    """A group of `size` processes, of which this is the first.
+
+    The others run `task(group, *arguments)`; what they are given must be picklable, and tensors of
+    it are shared and not copied.
+    """
+    if size == 1:
+        yield Group()
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        meeting = f"file://{folder}/meeting"
+        context = multiprocessing.get_context("spawn")
+        others = [
+            context.Process(
+                target=_run, args=(Group(rank, size), meeting, task, arguments), daemon=True
+            )
+            for rank in range(1, size)
+        ]
+        for process in others:
+            process.start()
+        try:
+            _join(Group(0, size), meeting)
+            yield Group(0, size)
+        finally:
+            distributed.destroy_process_group()
+            for process in others:
+                process.join()
+
+
+def _run(group: Group, meeting: str, task: Callable, arguments: tuple) -> None:
+    """What another process of the group does; it ends at once, as Gloo's threads may not."""
+    try:
+        _join(group, meeting)
+        task(group, *arguments)
+        distributed.destroy_process_group()
+    except RuntimeError as error:
+        # The first process ended, and says why, or finds out by the missing answer.
+        print(f"device {group.rank + 1} of {group.size}: {error}", file=sys.stderr, flush=True)
+    os._exit(0)
+
+
+def _join(group: Group, meeting: str) -> None:
+    backend = "gloo"
+    if group.place.type == "cuda":
+        backend = "nccl"
+        torch.cuda.set_device(group.place)
+    else:
+        torch.set_num_threads(max(1, machine.usable_cores() // group.size))
+        if sys.platform == "linux":
+            # Without it Gloo looks the host's name up, which a machine without a network cannot.
+            os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    distributed.init_process_group(
+        backend, init_method=meeting, rank=group.rank, world_size=group.size
+    )
