@@ -1,14 +1,16 @@
 """Time scripts/train.py and the plain script of the same recipe in turn; report the ratio.
 
 Both train the same steps in a fresh process each, in random order within a round. What is compared
-is the time of a training step after the warm-up: scripts/train.py reads its clock at every 30th
-step, the plain script only at the first and the last of them.
+is the time of a training step after the warm-up, in a quick run: scripts/train.py reads its clock at
+every 30th step, the plain script only at the first and the last of them. With --epochs it is the
+time of whole epochs with validation, the first left out, as a full run has them.
 """
 
 import argparse
 import csv
 import datetime
 import json
+import os
 import random
 import subprocess
 import sys
@@ -39,6 +41,8 @@ ENVIRONMENTS = {
 # A quick run of scripts/train.py: one step, 29 steps, ten blocks of 30 steps, one step.
 WARM_UP_STEPS, WARM_UP_BLOCKS, BLOCK_STEPS, QUICK_STEPS = 30, 2, 30, 331
 RESAMPLES = 10_000
+# What glibc is told: never give memory back. Else chance decides how often a process must ask for it.
+KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**64 - 1)}
 # Runs scripts/train.py with fewer blocks, to try this script out.
 SHORTER = """
 import runpy, sys
@@ -63,6 +67,12 @@ def main() -> None:
         default=QUICK_STEPS,
         help="training steps of a run (331); 61, 91, ... try this script out and leave no row",
     )
+    parser.add_argument("--epochs", type=int, help="2 or more whole epochs, instead of steps")
+    parser.add_argument(
+        "--system-memory",
+        action="store_true",
+        help="leave the memory that is freed to the system, as it is by default",
+    )
     parser.add_argument("--python", type=Path, help="the framework's Python; default: in .venvs")
     parser.add_argument("--hardware", default="local", help="passed on to scripts/train.py")
     parser.add_argument(
@@ -77,6 +87,10 @@ def main() -> None:
         parser.error("--steps is 61, 91, 121, ... or 331")
     if arguments.rounds < 1:
         parser.error("--rounds is 1 or more")
+    if arguments.epochs and arguments.epochs < 2:
+        parser.error("--epochs is 2 or more")
+    if not arguments.system_memory:
+        os.environ.update(KEEP_MEMORY)
     compare(arguments, timed)
 
 
@@ -86,7 +100,9 @@ def compare(arguments: argparse.Namespace, timed: int) -> None:
     if not python.is_file():
         sys.exit(f"{python} is missing; make the environment or give --python")
     ours, plain = [], []
-    print("round  first  ours ms/step  plain ms/step   ratio  loss of ours, of plain  remarks")
+    unit = "epoch" if arguments.epochs else "step"
+    print(f"milliseconds of a training {unit}")
+    print("round  first          ours          plain   ratio  loss of ours, of plain  remarks")
     for number in range(1, arguments.rounds + 1):
         first = random.choice(["ours", "plain"])
         for which in sorted(["ours", "plain"], reverse=first == "plain"):
@@ -94,16 +110,13 @@ def compare(arguments: argparse.Namespace, timed: int) -> None:
                 record = run_ours(arguments, python, number)
             else:
                 times = run_plain(arguments, python, seed=number + 1)
-        blocks = record["blocks"][WARM_UP_BLOCKS:-1]
-        steps = sum(block["steps"] for block in blocks)
-        if not steps == times["steps"] == timed:
-            sys.exit(f"ours timed {steps} steps, the plain script {times['steps']}, not {timed}")
-        ours.append(1000 * sum(block["seconds"] for block in blocks) / timed)
-        plain.append(1000 * times["steps_s"] / timed)
+        seconds = seconds_per_epoch if arguments.epochs else seconds_per_step
+        for milliseconds, each in zip((ours, plain), seconds(record, times, timed), strict=True):
+            milliseconds.append(1000 * each)
         print(
             f"{number:5}  {first:5}  {ours[-1]:12.3f}  {plain[-1]:13.3f}  "
             f"{ours[-1] / plain[-1]:6.4f}  "
-            f"{record['epochs'][0]['loss']:12.5f}, {times['loss'][0]:.5f}  "
+            f"{record['epochs'][-1]['loss']:12.5f}, {times['loss'][-1]:.5f}  "
             f"  {', '.join(record['noise']['flags'])}",
             flush=True,
         )
@@ -125,14 +138,33 @@ def compare(arguments: argparse.Namespace, timed: int) -> None:
             "framework": arguments.framework,
             "framework_version": record["software"]["framework_version"],
             "rounds": arguments.rounds,
-            "steps": arguments.steps,
-            "ours_ms_per_step": f"{np.median(ours):.3f}",
-            "plain_ms_per_step": f"{np.median(plain):.3f}",
+            "memory": "system" if arguments.system_memory else "kept",
+            "unit": unit,
+            "ours_ms": f"{np.median(ours):.3f}",
+            "plain_ms": f"{np.median(plain):.3f}",
             "ratio": f"{ratio:.4f}",
             "low": f"{low:.4f}",
             "high": f"{high:.4f}",
         },
     )
+
+
+def seconds_per_step(record: dict, times: dict, timed: int) -> tuple[float, float]:
+    """Seconds of a step after the warm-up, ours and plain."""
+    blocks = record["blocks"][WARM_UP_BLOCKS:-1]
+    steps = sum(block["steps"] for block in blocks)
+    if not steps == times["steps"] == timed:
+        sys.exit(f"ours timed {steps} steps, the plain script {times['steps']}, not {timed}")
+    return sum(block["seconds"] for block in blocks) / timed, times["steps_s"] / timed
+
+
+def seconds_per_epoch(record: dict, times: dict, timed: int) -> tuple[float, float]:
+    """Seconds of an epoch with validation, ours and plain: the mean of all but the first."""
+    ours = [epoch["train_s"] + (epoch["eval_s"] or 0) for epoch in record["epochs"][1:]]
+    plain = np.array(times["train_s"][1:])
+    if times["eval_s"]:
+        plain = plain + np.array(times["eval_s"][1:])
+    return float(np.mean(ours)), float(np.mean(plain))
 
 
 def run_ours(arguments: argparse.Namespace, python: Path, number: int) -> dict:
@@ -143,7 +175,9 @@ def run_ours(arguments: argparse.Namespace, python: Path, number: int) -> dict:
         command = ["-c", SHORTER.format(scripts=str(ROOT / "scripts"), blocks=blocks)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "record.json")
-        command += [arguments.workload, arguments.framework, "--scale", "quick"]
+        command += [arguments.workload, arguments.framework]
+        if arguments.epochs:
+            command += ["--scale", "full", "--epochs", str(arguments.epochs)]
         command += ["--data", str(arguments.data), "--record", str(path)]
         command += ["--hardware", arguments.hardware, "--trial", str(number), "--seed", "1"]
         run([str(python), *command])
@@ -161,9 +195,12 @@ def run_plain(arguments: argparse.Namespace, python: Path, seed: int) -> dict:
     else:
         backend = arguments.framework.removeprefix("keras-")
         command = [str(scripts / "plain_keras.py"), arguments.workload, "--backend", backend]
-    command += ["--data", str(arguments.data), "--steps", str(arguments.steps)]
+    command += ["--data", str(arguments.data), "--seed", str(seed)]
+    command += ["--epochs", str(arguments.epochs or 1)]
+    if not arguments.epochs:
+        command += ["--steps", str(arguments.steps)]
     with turn():
-        output = run([str(python), *command, "--epochs", "1", "--seed", str(seed)])
+        output = run([str(python), *command])
     return json.loads(output.splitlines()[-1])
 
 

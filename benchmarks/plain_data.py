@@ -17,9 +17,11 @@ class Data(NamedTuple):
     vocabulary: int
 
 
-def read(workload: str, folder: Path, steps: int, validation_steps: int, batch: int) -> Data:
-    """The first `steps` training batches and the first `validation_steps` validation batches."""
-    train, held_out = steps * batch, validation_steps * batch
+def read(workload: str, folder: Path, steps: int | None, validation_steps: int, batch: int) -> Data:
+    """The first `steps` training batches and `validation_steps` validation batches; None: all."""
+    train = held_out = None
+    if steps is not None:
+        train, held_out = steps * batch, validation_steps * batch
     if workload == "nietzsche_lstm":
         x, y = windows(folder, train)
         data = Data(x, y, None, None, len(np.load(folder / "alphabet.npy")))
@@ -31,12 +33,12 @@ def read(workload: str, folder: Path, steps: int, validation_steps: int, batch: 
             np.load(folder / "y_validation.npy")[:held_out],
             vocabulary(workload, folder),
         )
-    if len(data.y) <= (steps - 1) * batch:
+    if steps is not None and len(data.y) <= (steps - 1) * batch:
         sys.exit(f"{folder} holds {len(data.y)} samples, too few for {steps} steps of {batch}")
     return data
 
 
-def inputs(workload: str, folder: Path, part: str, count: int) -> np.ndarray:
+def inputs(workload: str, folder: Path, part: str, count: int | None) -> np.ndarray:
     """The inputs of the first `count` samples of a part, `train` or `validation`."""
     match workload:
         case "imdb_fasttext":
@@ -52,14 +54,14 @@ def inputs(workload: str, folder: Path, part: str, count: int) -> np.ndarray:
     return pictures
 
 
-def texts(folder: Path, part: str, count: int, length: int, bigrams: bool) -> np.ndarray:
+def texts(folder: Path, part: str, count: int | None, length: int, bigrams: bool) -> np.ndarray:
     """The last `length` words (and bi-grams) of each review; shorter ones begin with zeros."""
     kinds = [(np.load(folder / f"words_{part}.npy"), np.load(folder / f"ends_{part}.npy"))]
     if bigrams:
         kinds.append(
             (np.load(folder / f"bigrams_{part}.npy"), np.load(folder / f"bigram_ends_{part}.npy"))
         )
-    count = min(count, len(kinds[0][1]))
+    count = len(kinds[0][1][:count])
     rows = np.zeros((count, length), "int32")
     for row in range(count):
         pieces = [tokens[ends[row - 1] if row else 0 : ends[row]] for tokens, ends in kinds]
@@ -68,7 +70,7 @@ def texts(folder: Path, part: str, count: int, length: int, bigrams: bool) -> np
     return rows
 
 
-def windows(folder: Path, count: int) -> tuple[np.ndarray, np.ndarray]:
+def windows(folder: Path, count: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Windows of 40 characters, every third one, and the character after each."""
     text = np.load(folder / "text.npy")
     starts = range(0, len(text) - 40, 3)[:count]

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import time
 from pathlib import Path
@@ -24,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workload", choices=BATCH)
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
-    parser.add_argument("--steps", type=int, default=331, help="training steps of an epoch (331)")
+    parser.add_argument("--steps", type=int, help="training steps of an epoch; default: all")
     parser.add_argument("--epochs", type=int, default=1, help="(1)")
     parser.add_argument("--backend", choices=["tensorflow", "torch", "jax"], default="tensorflow")
     parser.add_argument("--seed", type=int, help="of the weights and the order; default: random")
@@ -44,7 +45,7 @@ def train(arguments: argparse.Namespace) -> dict:
     if arguments.seed is not None:
         keras.utils.set_random_seed(arguments.seed)
     model = compiled_model(arguments.workload, data.vocabulary)
-    stopwatch = make_stopwatch(arguments.steps)
+    stopwatch = make_stopwatch(arguments.steps or math.ceil(len(data.y) / batch))
     history = model.fit(
         data.x,
         data.y,

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import time
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workload", choices=BATCH)
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
-    parser.add_argument("--steps", type=int, default=331, help="training steps of an epoch (331)")
+    parser.add_argument("--steps", type=int, help="training steps of an epoch; default: all")
     parser.add_argument("--epochs", type=int, default=1, help="(1)")
     parser.add_argument("--seed", type=int, help="of the weights and the order; default: random")
     print(json.dumps(train(parser.parse_args())))
@@ -38,6 +39,7 @@ def train(arguments: argparse.Namespace) -> dict:
     """Train, and give the times: seconds by epoch, and of the steps after the warm-up."""
     workload, steps, batch = arguments.workload, arguments.steps, BATCH[arguments.workload]
     data = plain_data.read(workload, arguments.data, steps, VALIDATION_STEPS, batch)
+    steps = steps or math.ceil(len(data.y) / batch)
     x, y = tensor(data.x), labels(workload, data.y)
     validated = data.y_validation is not None
     if validated:
