@@ -1,8 +1,8 @@
 """Time scripts/train.py and the plain script of the same recipe in turn; report the ratio.
 
 Both train the same steps in a fresh process each, in random order within a round. What is compared
-is the time of a training step after the warm-up, in a quick run: scripts/train.py reads its clock at
-every 30th step, the plain script only at the first and the last of them. With --epochs it is the
+is the time of a training step after the warm-up, in a quick run: scripts/train.py reads its clock
+at every 30th step, the plain script only at the first and the last of them. With --epochs it is the
 time of whole epochs with validation, the first left out, as a full run has them.
 """
 
@@ -41,7 +41,7 @@ ENVIRONMENTS = {
 # A quick run of scripts/train.py: one step, 29 steps, ten blocks of 30 steps, one step.
 WARM_UP_STEPS, WARM_UP_BLOCKS, BLOCK_STEPS, QUICK_STEPS = 30, 2, 30, 331
 RESAMPLES = 10_000
-# What glibc is told: never give memory back. Else chance decides how often a process must ask for it.
+# What glibc is told: keep memory. Else chance decides how often a process must ask for it anew.
 KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**64 - 1)}
 # Runs scripts/train.py with fewer blocks, to try this script out.
 SHORTER = """
