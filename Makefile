@@ -3,9 +3,10 @@
 
 PYTHON ?= python3
 ARGS ?=
+PYTHON36 ?= python3.6
 BIN := .venv/bin
 
-.PHONY: run test lint format setup pins
+.PHONY: run test lint format setup legacy pins
 
 run: setup
 	@$(BIN)/python scripts/unlock.py
@@ -38,6 +39,17 @@ setup: .venv/ready
 	@$(PYTHON) -m venv .venv || { echo "epochcost: $(PYTHON) cannot make virtual environments; install its venv package (Debian: python3-venv)"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	@UV_FIND_LINKS="$$PIP_FIND_LINKS" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python $(BIN)/python -r envs/workflow.txt
+	@touch $@
+
+# The software of 2017 for the frameworks keras2-tensorflow1 and keras2-cntk, on the processor.
+legacy: .venvs/keras2/ready
+
+.venvs/keras2/ready: envs/legacy/keras2.txt .venv/ready
+	@command -v $(PYTHON36) > /dev/null || { echo "epochcost: TensorFlow 1.4 needs Python 3.6; name one with: make legacy PYTHON36=/path/to/python3.6"; exit 1; }
+	@$(PYTHON36) -m venv --clear .venvs/keras2
+	@.venvs/keras2/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip==21.3.1
+	@.venvs/keras2/bin/python -m pip install --quiet --disable-pip-version-check -r envs/legacy/keras2.txt
+	@$(BIN)/python scripts/mpi.py .venvs/keras2/lib/mpi
 	@touch $@
 
 # Resolve envs/*.in anew into the full lists of pins. The CPU list of torch is the GPU list

@@ -44,6 +44,7 @@ try:
     PLAN.drop_stale_markers(RECORDS, MARKERS)
     tuning.drop_stale_markers(TUNED, TUNING)
     prices.load(*PRICES)
+    configuration.check_legacy(KNOWN["frameworks"], Path(".venvs"))
 except (InputError, OSError) as error:
     sys.exit(f"epochcost: {one_line(error)}")
 
@@ -139,8 +140,10 @@ def has_gpu(hardware):
 
 def environment_of(framework, hardware):
     """The environment that a framework trains in: its family, for CPU or for GPU."""
-    device = "gpu" if has_gpu(hardware) else "cpu"
-    return f"{frameworks.FRAMEWORKS[framework].environment}-{device}"
+    family = frameworks.FRAMEWORKS[framework].environment
+    if frameworks.FRAMEWORKS[framework].legacy:
+        return family
+    return f"{family}-gpu" if has_gpu(hardware) else f"{family}-cpu"
 
 
 def own_python(framework):
@@ -159,8 +162,8 @@ def python_of(framework, hardware):
     """The interpreter that trains."""
     if own_python(framework):
         return own_python(framework)
-    if USES_CONDA:
-        return "python"
+    if USES_CONDA or frameworks.FRAMEWORKS[framework].legacy:
+        return "python"  # of the workflow; a legacy framework finds its own
     return f".venvs/{environment_of(framework, hardware)}/bin/python"
 
 

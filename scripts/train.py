@@ -159,7 +159,7 @@ def _measure(
     failure = None
     try:
         predict = framework.train(recipe, definition, split, clock, run["seed"], settings)
-        if hasattr(definition, "sample"):
+        if hasattr(definition, "sample") and predict is not None:
             with clock.phase("sample"):
                 clock.sample = definition.sample(predict, split, recipe["model"], run["seed"])
         if observation.diverged(clock):
@@ -173,6 +173,7 @@ def _measure(
         "threads": framework.threads() or machine.usable_cores(),
         "settings": settings,
     }
+    software |= getattr(framework, "SOFTWARE", {})  # of a framework in a Python of its own
     return observation.record(
         run, recipe, prepared.manifest, weights, samples, clock, busy, software, failure, ROOT
     )

@@ -6,7 +6,7 @@ that names the file, the key and the nearest right word.
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -103,7 +103,8 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     _check_values(settings)
     _check_names("hardware", settings["hardware"], hardware)
     settings["workloads"] = _expanded(settings["workloads"], workloads)
-    settings["frameworks"] = _expanded(settings["frameworks"], FRAMEWORKS)
+    modern = [name for name, framework in FRAMEWORKS.items() if not framework.legacy]
+    settings["frameworks"] = _expanded(settings["frameworks"], modern)
     _check_names("workload", settings["workloads"], workloads)
     _check_names("framework", settings["frameworks"], FRAMEWORKS)
     for name, workload in workloads.items():
@@ -119,6 +120,14 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     configuration = Configuration(settings, hardware, recipes_there, workloads, datasets)
     _check_combinations(configuration)
     return configuration
+
+
+def check_legacy(names: list[str], environments: Path) -> None:
+    """Refuse a framework of 2017 whose environment is not made, as no rule makes it."""
+    for name in names:
+        framework = FRAMEWORKS[name]
+        if framework.legacy and not (environments / framework.environment / "ready").exists():
+            raise InputError(f"{name} needs an environment of its own; run: make legacy")
 
 
 def read_yaml(path: Path) -> Any:
@@ -172,7 +181,7 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _expanded(names: list[str], known: Mapping[str, Any]) -> list[str]:
+def _expanded(names: list[str], known: Iterable[str]) -> list[str]:
     """The names, or all there are for `all`."""
     return list(known) if names == ["all"] else names
 

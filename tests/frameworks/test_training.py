@@ -4,33 +4,16 @@ import os
 import shutil
 import subprocess
 
-import jsonschema
 import numpy as np
 import pytest
+from trainings import train
 
 from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.datasets import arrays, download, preparation
 
-SCHEMA = files.read_json(ROOT / "config/schemas/record.schema.json")
 FRAMEWORKS = ["keras-tensorflow", "pytorch"]
 KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
-
-
-def train(python, workload, framework, data, record, *options, prefix=()):
-    """Run scripts/train.py in a framework's environment; returns the record."""
-    done = subprocess.run(
-        [
-            *(*prefix, python, ROOT / "scripts/train.py", workload, framework),
-            *("--data", data, "--record", record, *options),
-        ],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    content = files.read_json(record)
-    jsonschema.Draft202012Validator(SCHEMA).validate(content)
-    return content
 
 
 @pytest.mark.parametrize(
@@ -95,43 +78,6 @@ def test_the_same_seed_gives_the_same_losses(pythons, little, tmp_path, framewor
         for name in "ab"
     )
     assert first["epochs"][0]["loss"] == second["epochs"][0]["loss"]
-
-
-def texts(rng, count: int, words: int, part: str) -> dict[str, np.ndarray]:
-    """A few texts in which a word below the middle of the vocabulary means class 0."""
-    labels = rng.integers(0, 2, count, dtype=np.uint8)
-    lengths = rng.integers(5, 30, count)
-    sides = np.repeat(labels, lengths)
-    tokens = rng.integers(1, words // 2, lengths.sum()) + sides * (words // 2)
-    return {
-        f"words_{part}": tokens.astype(np.int32),
-        f"ends_{part}": np.cumsum(lengths),
-        f"y_{part}": labels,
-    }
-
-
-@pytest.fixture(scope="module")
-def little_text(tmp_path_factory):
-    """Folders of a few generated samples in the form of each data set of texts."""
-    folder, rng = tmp_path_factory.mktemp("texts"), np.random.default_rng(3)
-    parts = texts(rng, 960, 100, "train") | texts(rng, 320, 100, "validation")
-    bigrams = {
-        key.replace("words", "bigrams").replace("ends", "bigram_ends"): value
-        for key, value in parts.items()
-        if key[0] != "y"
-    }
-    sizes = {"vocabulary": np.array(100), "vocabulary_with_bigrams": np.array(100)}
-    characters, alphabet = np.arange(4_003) % 13, np.arange(97, 110)
-    for name, values in (
-        ("imdb", parts | bigrams | sizes),
-        ("twitter", parts | {"vocabulary": np.array(100), "longest": np.array(29)}),
-        ("nietzsche", {"text": characters[:4_000].astype(np.uint8), "alphabet": alphabet}),
-    ):
-        arrays.save(folder / name, values, name, "synthetic", "synthetic", {}, {})
-    # 1,321 windows, so that the last batch is odd.
-    values = {"text": characters.astype(np.uint8), "alphabet": alphabet}
-    arrays.save(folder / "odd", values, "nietzsche", "synthetic", "synthetic", {}, {})
-    return folder
 
 
 @pytest.mark.parametrize("framework", KERAS_AND_PYTORCH)

@@ -32,6 +32,8 @@ _FRAMEWORK_NAMES = {
     "keras-cntk": "Keras CNTK",
     "pytorch": "PyTorch",
     "fastai": "fastai",
+    "keras2-tensorflow1": "Keras 2 TensorFlow 1",
+    "keras2-cntk": "Keras 2 CNTK",
 }
 
 

@@ -16,11 +16,13 @@ class Framework:
     module: the module of this package that drives it.
     environment: the family of environments in envs/ that holds it.
     late: settings whose effect shows in whole epochs, and not in a quick run.
+    legacy: it is there for those who ask for it; `make legacy` makes its environment.
     """
 
     module: str
     environment: str
     late: tuple[str, ...] = ()
+    legacy: bool = False
 
 
 FRAMEWORKS = {
@@ -29,6 +31,8 @@ FRAMEWORKS = {
     "keras-jax": Framework("keras_jax", "jax"),
     "pytorch": Framework("pytorch", "torch"),
     "fastai": Framework("fastai", "torch"),
+    "keras2-tensorflow1": Framework("keras2_tensorflow1", "keras2", legacy=True),
+    "keras2-cntk": Framework("keras2_cntk", "keras2", legacy=True),
 }
 
 

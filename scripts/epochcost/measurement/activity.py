@@ -50,12 +50,13 @@ def noise(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def peak_rss_mib() -> float | None:
-    """The most memory this process ever held, or None where the system does not say."""
+    """The most memory that one process of the run ever held, or None where nobody says."""
     try:
         import resource
     except ImportError:
         return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    processes = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    peak = max(resource.getrusage(which).ru_maxrss for which in processes)
     return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
 
 

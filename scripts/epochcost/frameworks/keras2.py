@@ -1,0 +1,127 @@
+"""Keras 2.0.9 on TensorFlow 1.4 or CNTK 2.7, the software of the studies of 2017.
+
+It needs Python 3.6, so it trains in a process of its own (scripts/keras2.py, in the environment of
+`make legacy`) whose times are put into the clock here. On the processor alone.
+"""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from epochcost import files
+from epochcost.errors import InputError
+from epochcost.measurement import machine
+from epochcost.measurement.clock import Clock, Epoch
+from epochcost.workloads import Split
+
+ROOT = Path(__file__).resolve().parents[3]
+PYTHON = ROOT / ".venvs/keras2/bin/python"
+# What a training can fail with, beside a loss that is no number.
+FAILURES = (RuntimeError,)
+
+
+def device() -> str:
+    """What the model trains on."""
+    return "cpu"
+
+
+def threads() -> int:
+    """Threads within one operation."""
+    return machine.usable_cores()
+
+
+def choices(recipe: dict) -> dict[str, list]:
+    """There is nothing to tune."""
+    return {}
+
+
+def train(backend: str, recipe: dict, definition, split: Split, clock: Clock, seed: int) -> None:
+    """Train a workload; all that is learnt about it is left in the clock.
+
+    Args:
+        backend: tensorflow or cntk.
+
+    Returns:
+        None: the trained model is gone with its process.
+
+    Raises:
+        InputError: the environment is not there.
+        RuntimeError: the training failed.
+    """
+    if not PYTHON.exists():
+        raise InputError("Keras 2 needs an environment of its own; run: make legacy")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _write_job(folder, recipe, definition, split, clock, seed)
+        done = subprocess.run(
+            [PYTHON, ROOT / "scripts/keras2.py", folder, "--backend", backend],
+            stderr=subprocess.PIPE,
+            text=True,
+            # Where `make legacy` puts links to the MPI that CNTK asks for.
+            env=os.environ | {"LD_LIBRARY_PATH": str(PYTHON.parents[1] / "lib/mpi")},
+        )
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            raise RuntimeError(f"Keras 2 ended with status {done.returncode}: {last}")
+        _read_times(files.read_json(folder / "times.json"), clock)
+
+
+def _write_job(folder: Path, recipe, definition, split: Split, clock: Clock, seed: int) -> None:
+    schedule, batch = clock.schedule, recipe["batch_size"]
+    parts = {"x_train": split.x_train, "y_train": split.y_train}
+    counts = dict.fromkeys(parts, schedule.samples)
+    if schedule.evaluation_steps:
+        held_out = {"x_validation": split.x_validation, "y_validation": split.y_validation}
+        counts |= dict.fromkeys(held_out, schedule.evaluation_steps * batch)
+        parts |= held_out
+    for name, values in parts.items():
+        np.save(folder / f"{name}.npy", values[: counts[name]])
+    job = {
+        "workload": definition.__name__.rpartition(".")[2],
+        "recipe": recipe,
+        "schedule": asdict(schedule),
+        "input_steps": schedule.input_steps,
+        "seed": seed,
+        "shape": split.shape,
+        "vocabulary": split.vocabulary,
+    }
+    files.write_text(folder / "job.json", json.dumps(job))
+
+
+def _read_times(times: dict, clock: Clock) -> None:
+    """Put the times of the process into the clock."""
+    clock.phase_now = times["phase"]
+    for name, seconds in times["phases"].items():
+        clock.phases[name] = clock.phases.get(name, 0.0) + seconds
+    for number, epoch in enumerate(times["epochs"], start=1):
+        marks = {int(step): seconds for step, seconds in epoch.pop("marks").items()}
+        clock.epochs.append(Epoch(number, marks=marks, **epoch))
+    clock.evaluations, clock.input = times["evaluations"], times["input"]
+    if times["failure"]:
+        raise RuntimeError(times["failure"])
+
+
+def software(package: str) -> dict:
+    """What trains: Python, Keras and the backend's package as the environment has them."""
+    found, folder = {}, PYTHON.parents[1]
+    for path in folder.glob("lib/python3.6/site-packages/*.dist-info"):
+        name, _, number = path.name.removesuffix(".dist-info").partition("-")
+        found[name.lower()] = number
+    settings = folder / "pyvenv.cfg"
+    python = re.search(r"version = (\S+)", settings.read_text()) if settings.exists() else None
+    return {
+        "python": python[1] if python else "not installed",
+        "packages": {name: found[name] for name in ("keras", package, "numpy") if name in found},
+    }
+
+
+def version(software: dict) -> str:
+    """Keras and its backend, in a few words."""
+    packages = software["packages"].items()
+    return ", ".join(f"{name} {number}" for name, number in packages if name != "numpy")

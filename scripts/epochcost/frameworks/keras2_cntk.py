@@ -1,0 +1,14 @@
+"""Keras 2 on CNTK."""
+
+from epochcost.frameworks import keras2
+from epochcost.frameworks.keras2 import FAILURES, choices, device, threads
+
+__all__ = ["FAILURES", "SOFTWARE", "VERSION", "choices", "device", "threads", "train"]
+
+SOFTWARE = keras2.software("cntk")
+VERSION = keras2.version(SOFTWARE)
+
+
+def train(recipe: dict, definition, split, clock, seed: int, settings: dict) -> None:
+    """Train a workload; arguments as those of `keras2.train`."""
+    keras2.train("cntk", recipe, definition, split, clock, seed)

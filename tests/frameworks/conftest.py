@@ -1,0 +1,43 @@
+"""Little data for trainings: a few generated samples in the form of each data set."""
+
+import numpy as np
+import pytest
+
+from epochcost.datasets import arrays
+
+
+def texts(rng, count: int, words: int, part: str) -> dict[str, np.ndarray]:
+    """A few texts in which a word below the middle of the vocabulary means class 0."""
+    labels = rng.integers(0, 2, count, dtype=np.uint8)
+    lengths = rng.integers(5, 30, count)
+    sides = np.repeat(labels, lengths)
+    tokens = rng.integers(1, words // 2, lengths.sum()) + sides * (words // 2)
+    return {
+        f"words_{part}": tokens.astype(np.int32),
+        f"ends_{part}": np.cumsum(lengths),
+        f"y_{part}": labels,
+    }
+
+
+@pytest.fixture(scope="session")
+def little_text(tmp_path_factory):
+    """Folders of a few generated samples in the form of each data set of texts."""
+    folder, rng = tmp_path_factory.mktemp("texts"), np.random.default_rng(3)
+    parts = texts(rng, 960, 100, "train") | texts(rng, 320, 100, "validation")
+    bigrams = {
+        key.replace("words", "bigrams").replace("ends", "bigram_ends"): value
+        for key, value in parts.items()
+        if key[0] != "y"
+    }
+    sizes = {"vocabulary": np.array(100), "vocabulary_with_bigrams": np.array(100)}
+    characters, alphabet = np.arange(4_003) % 13, np.arange(97, 110)
+    for name, values in (
+        ("imdb", parts | bigrams | sizes),
+        ("twitter", parts | {"vocabulary": np.array(100), "longest": np.array(29)}),
+        ("nietzsche", {"text": characters[:4_000].astype(np.uint8), "alphabet": alphabet}),
+    ):
+        arrays.save(folder / name, values, name, "synthetic", "synthetic", {}, {})
+    # 1,321 windows, so that the last batch is odd.
+    values = {"text": characters.astype(np.uint8), "alphabet": alphabet}
+    arrays.save(folder / "odd", values, "nietzsche", "synthetic", "synthetic", {}, {})
+    return folder

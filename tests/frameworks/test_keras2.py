@@ -1,0 +1,98 @@
+"""Keras 2 on TensorFlow 1 and CNTK, as 2017 had them; `make legacy` makes the environment."""
+
+import sys
+
+import numpy as np
+import pytest
+from trainings import train
+
+from epochcost.configuration import ROOT, check_legacy
+from epochcost.datasets import arrays
+from epochcost.errors import InputError
+from epochcost.frameworks import FRAMEWORKS
+
+LEGACY = [name for name, framework in FRAMEWORKS.items() if framework.legacy]
+
+
+@pytest.fixture(scope="module")
+def little_colours(tmp_path_factory):
+    """960 + 320 small pictures of two classes, dark and bright."""
+    folder, rng = tmp_path_factory.mktemp("colours"), np.random.default_rng(3)
+    values = {}
+    for part, count in (("train", 976), ("validation", 320)):
+        labels = rng.integers(0, 2, count, dtype=np.uint8)
+        noise = rng.integers(0, 128, (count, 32, 32, 3))
+        values[f"x_{part}"] = (noise + 120 * labels[:, None, None, None]).astype(np.uint8)
+        values[f"y_{part}"] = labels
+    arrays.save(folder / "part", values, "cifar10", "synthetic", "synthetic", {}, {})
+    return folder / "part"
+
+
+@pytest.fixture
+def little_data(little, little_colours, little_text):
+    """A folder of little arrays by the data set of a workload."""
+    pictures = {"mnist": little, "cifar10": little_colours}
+    return lambda workload: (
+        pictures.get(workload.split("_")[0]) or little_text / workload.split("_")[0]
+    )
+
+
+@pytest.mark.legacy
+@pytest.mark.parametrize("framework", LEGACY)
+@pytest.mark.parametrize(
+    "workload", ["mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm"]
+)
+def test_the_software_of_2017_leaves_the_same_records(little_data, tmp_path, workload, framework):
+    record = train(sys.executable, workload, framework, little_data(workload), tmp_path / "r.json")
+    assert record["status"] == "ok", record["failure"]
+    assert record["software"]["python"].startswith("3.6.")
+    assert record["software"]["framework_version"].startswith("keras 2.0.9, ")
+    (epoch,) = record["epochs"]
+    assert epoch["loss"] < 2.4
+    assert 0 < epoch["eval_s"] < 60
+    assert len(record["evaluations"]) == 2
+    assert sum(block["seconds"] for block in record["blocks"]) == pytest.approx(epoch["train_s"])
+    assert record["input"]["seconds"] > 0
+    for phase in ("import", "data", "build", "first_step", "train", "evaluate"):
+        assert record["phases"][phase] > 0, phase
+
+
+@pytest.mark.legacy
+def test_characters_are_learnt_in_full_and_nothing_is_written(little_text, tmp_path):
+    record = train(
+        *(sys.executable, "nietzsche_lstm", "keras2-tensorflow1", little_text / "nietzsche"),
+        *(tmp_path / "r.json", "--scale", "full"),
+    )
+    losses = [epoch["loss"] for epoch in record["epochs"]]
+    assert len(losses) == 10
+    assert losses[-1] < 0.5 * losses[0]
+    assert record["sample"] is None
+    assert all(epoch["eval_s"] is None for epoch in record["epochs"])
+
+
+@pytest.mark.legacy
+def test_a_loss_that_is_no_number_is_a_failed_run(little, tmp_path):
+    whole = arrays.load(little)
+    broken = {key: value.copy() for key, value in whole.values.items()}
+    broken["x_train"] = np.full(broken["x_train"].shape, np.nan, np.float32)
+    arrays.save(tmp_path / "nan", broken, "mnist", "synthetic", "synthetic", {}, {})
+    record = train(
+        *(sys.executable, "mnist_mlp", "keras2-tensorflow1", tmp_path / "nan"),
+        tmp_path / "r.json",
+    )
+    assert record["status"] == "failed"
+    assert record["failure"]["reason"] == "the loss is not a finite number"
+
+
+def test_a_framework_of_2017_is_refused_until_its_environment_is_made(tmp_path):
+    check_legacy(["pytorch"], tmp_path)
+    with pytest.raises(InputError, match="keras2-cntk needs an environment .* run: make legacy"):
+        check_legacy(["keras2-cntk"], tmp_path)
+    (tmp_path / "keras2").mkdir()
+    (tmp_path / "keras2/ready").touch()
+    check_legacy(["keras2-cntk"], tmp_path)
+
+
+def test_the_pins_are_those_that_the_studies_had():
+    pins = (ROOT / "envs/legacy/keras2.txt").read_text().split()
+    assert {"keras==2.0.9", "tensorflow==1.4.0", "cntk==2.7"} <= set(pins)
