@@ -146,6 +146,13 @@ def environment_of(framework, hardware):
     return f"{family}-gpu" if has_gpu(hardware) else f"{family}-cpu"
 
 
+def conda_file(framework, hardware):
+    """The same for conda; a framework of 2017 is started from the workflow's own."""
+    if frameworks.FRAMEWORKS[framework].legacy:
+        return "../envs/workflow.yaml"
+    return f"../envs/{environment_of(framework, hardware)}.yaml"
+
+
 def own_python(framework):
     """The interpreter that the configuration names for a framework, if it names one."""
     return KNOWN["python"].get(frameworks.FRAMEWORKS[framework].environment)

@@ -29,9 +29,7 @@ for hardware in KNOWN["hardware"]:
             variant="[a-z0-9_]+",
             trial="[0-9]+",
         conda:
-            lambda wildcards, hardware=hardware: (
-                f"../envs/{environment_of(wildcards.framework, hardware)}.yaml"
-            )
+            lambda wildcards, hardware=hardware: conda_file(wildcards.framework, hardware)
         threads: threads_of(hardware)
         params:
             python=lambda wildcards, hardware=hardware: python_of(wildcards.framework, hardware),

@@ -86,7 +86,7 @@ def test_a_loss_that_is_no_number_is_a_failed_run(little, tmp_path):
 
 def test_a_framework_of_2017_is_refused_until_its_environment_is_made(tmp_path):
     check_legacy(["pytorch"], tmp_path)
-    with pytest.raises(InputError, match="keras2-cntk needs an environment .* run: make legacy"):
+    with pytest.raises(InputError, match=r"keras2-cntk needs an environment .* run: make legacy"):
         check_legacy(["keras2-cntk"], tmp_path)
     (tmp_path / "keras2").mkdir()
     (tmp_path / "keras2/ready").touch()
