@@ -27,7 +27,7 @@ _GAIN = 0.97
 _ROUNDS = 2
 _CONFIRM_SECONDS = 120
 # Where two epochs take longer than this, the last rounds are quick runs too.
-_LONGEST_SECONDS = 600
+_LONGEST_SECONDS = 300
 # How much worse a tuned run may be, and still count as equal: accuracy, and share of a loss.
 _SAME_ACCURACY, _SAME_LOSS = 0.01, 0.02
 

@@ -139,7 +139,7 @@ def test_whole_epochs_decide_where_they_take_minutes_and_quick_runs_where_hours(
     def epochs(seconds, fine_tuning=False):
         return tune._epochs_to_confirm(tune.Outcome(seconds, 10, "loss", None, fine_tuning))
 
-    assert [epochs(40), epochs(400), epochs(2900), epochs(3100)] == [10, 3, 2, None]
+    assert [epochs(40), epochs(400), epochs(1400), epochs(1600)] == [10, 3, 2, None]
     assert epochs(40, fine_tuning=True) is None
 
 

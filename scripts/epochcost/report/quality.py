@@ -66,7 +66,7 @@ def _samples(row) -> str:
 
 
 def _remarks(row) -> list[str]:
-    notes = []
+    notes = [] if pd.isna(row.settings) else [row.settings]
     if row.weights == RANDOM:
         notes.append("from random weights")
     if row.batch_size != row.recipe_batch_size:
