@@ -93,6 +93,8 @@ def train(arguments: argparse.Namespace) -> int:
         )
     elif variant != tuning.TUNED:
         raise InputError("--settings is for --variant tuned")
+    elif not isinstance(settings, dict):
+        raise InputError('--settings is a JSON object, such as {"keep_memory": true}')
     if not tuning.frameworks_of(variant, [arguments.framework]):
         raise InputError(f"the variant {variant} is not for {arguments.framework}")
     check_devices(settings.get("devices", 1), here)
@@ -145,8 +147,13 @@ def _measure(
         ) from None
     imported = clocks.process_age() - waited
     _check_device(framework, here)
-    if settings:
+    if arguments.variant == tuning.TUNED:
         tuning.check(settings, framework.choices(recipe), arguments.framework)
+    elif "devices" in settings and settings["devices"] > framework.devices():
+        raise InputError(
+            f"{settings['devices']} devices are wanted, {framework.VERSION} sees "
+            f"{framework.devices()}"
+        )
     definition = workloads.load(arguments.workload)
     prepared, split, reading = _read_data(arguments.data, recipe, definition)
     weights = None

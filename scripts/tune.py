@@ -148,7 +148,10 @@ class Runs:
         record = self.last = self._folder / f"{self._free_number()}.json"
         scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
         self._train("--settings", json.dumps(settings), "--record", str(record), *scale)
-        outcome = _outcome(files.read_json(record), self._epochs_of_recipe())
+        # A process that the system ended, for its memory perhaps, leaves no record.
+        outcome = None
+        if record.exists():
+            outcome = _outcome(files.read_json(record), self._epochs_of_recipe())
         what = f"{epochs} epochs" if epochs else "quick"
         said = "failed" if outcome is None else f"{outcome.seconds:.1f} s"
         print(f"{what} {json.dumps(settings)} {said}", flush=True)
@@ -173,7 +176,7 @@ class Runs:
             capture_output=True,
             text=True,
         )
-        if done.returncode:
+        if done.returncode > 0:
             said = done.stderr.strip().splitlines() or ["it said nothing"]
             raise errors.InputError(f"a training ended with status {done.returncode}: {said[-1]}")
         return done

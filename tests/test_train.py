@@ -58,6 +58,7 @@ def run(tmp_path, data, monkeypatch):
             "weights": None,
             "settings": None,
             "batch_size": None,
+            "epochs": None,
             "record": tmp_path / "local/mnist_mlp/pytorch/default-1.json",
         }
         arguments = argparse.Namespace(**(options | change))

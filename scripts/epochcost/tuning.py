@@ -115,8 +115,6 @@ def check(settings: dict[str, Any], choices: dict[str, list], framework: str) ->
         choices: what it has: allowed values by name.
     """
     for name, value in settings.items():
-        if name == "devices":
-            continue  # how many there are is for `hardware.check_devices`
         if name not in choices:
             raise InputError(f"{framework} has no setting '{name}' here; {nearest(name, choices)}")
         if value not in choices[name]:

@@ -24,28 +24,33 @@ def choices(recipe: dict) -> dict[str, list]:
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
     """Train a workload; arguments and result as those of `keras_fit.train`."""
-    devices = settings.get("devices", 1)
-    if devices > 1:
-        _check_batches(recipe["batch_size"], clock.schedule, split, devices)
+    count = settings.get("devices", 1)
+    if count > 1:
+        _check_batches(recipe["batch_size"], clock.schedule, split, count)
         keras = keras_fit.keras
-        chosen = keras.distribution.list_devices(device())[:devices]
+        chosen = keras.distribution.list_devices(device())[:count]
         keras.distribution.set_distribution(keras.distribution.DataParallel(devices=chosen))
     return keras_fit.train(recipe, definition, split, clock, seed, settings)
 
 
-def _check_batches(batch: int, schedule, split, devices: int) -> None:
+def _check_batches(batch: int, schedule, split, count: int) -> None:
     """Refuse batches that JAX cannot divide evenly, as it must."""
     held_out = min(schedule.evaluation_steps * batch, split.validation_samples)
     for samples in (batch, schedule.samples % batch, held_out % batch):
-        if samples % devices:
+        if samples % count:
             raise InputError(
-                f"keras-jax cannot divide a batch of {samples} samples over {devices} devices"
+                f"keras-jax cannot divide a batch of {samples} samples over {count} devices"
             )
 
 
 def device() -> str:
     """What the model trains on."""
     return "gpu" if jax.default_backend() == "gpu" else "cpu"
+
+
+def devices() -> int:
+    """On how many devices one model can be trained; without a GPU they are virtual."""
+    return len(jax.devices())
 
 
 def threads() -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from epochcost.frameworks import common_choices, keras_fit, thread_choices
+from epochcost.measurement import machine
 
 VERSION = f"keras {keras_fit.keras.__version__}, tensorflow {tf.__version__}"
 # What a training can fail with, beside a loss that is no number.
@@ -77,6 +78,11 @@ def _plain_pipeline(seed: int, x: np.ndarray, y: np.ndarray, batch: int) -> tf.d
 def device() -> str:
     """What the model trains on."""
     return "gpu" if tf.config.list_physical_devices("GPU") else "cpu"
+
+
+def devices() -> int:
+    """On how many devices one model can be trained; without a GPU they are virtual."""
+    return len(tf.config.list_physical_devices("GPU")) or machine.usable_cores()
 
 
 def threads() -> int:

@@ -14,6 +14,7 @@ from torch import nn
 
 from epochcost.frameworks import common_choices, pytorch_group, thread_choices
 from epochcost.frameworks.pytorch_group import Group
+from epochcost.measurement import machine
 from epochcost.measurement.clock import Clock
 from epochcost.measurement.schedule import Schedule
 from epochcost.workloads import Split
@@ -27,6 +28,11 @@ FAILURES = (RuntimeError, MemoryError, ArithmeticError)
 def device() -> str:
     """What the model trains on."""
     return "gpu" if torch.cuda.is_available() else "cpu"
+
+
+def devices() -> int:
+    """On how many devices one model can be trained; without a GPU each is a process."""
+    return torch.cuda.device_count() or machine.usable_cores()
 
 
 def threads() -> int:
