@@ -1,4 +1,4 @@
-"""Train one recipe in Keras 2 and time it: the software of the studies of 2017.
+"""Train one recipe in Keras 2 and time it: the software of about 2017.
 
 Runs in the environment of `make legacy` (Python 3.6) and knows nothing of the package epochcost;
 epochcost.frameworks.keras2 starts it. In: a folder with job.json and arrays. Out: times.json there.
@@ -7,8 +7,12 @@ one-hot before the clock, and CIFAR-10's pictures are shifted by a generator bes
 """
 
 import argparse
+import ctypes
 import json
 import os
+import random
+import signal
+import sys
 import time
 
 BORN = time.time()
@@ -19,6 +23,7 @@ def main():
     parser.add_argument("folder", help="with job.json, x_train.npy, y_train.npy and so on")
     parser.add_argument("--backend", choices=["tensorflow", "cntk"], required=True)
     arguments = parser.parse_args()
+    end_with_parent()
     os.environ["KERAS_BACKEND"] = arguments.backend
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     with open(os.path.join(arguments.folder, "job.json")) as file:
@@ -28,10 +33,18 @@ def main():
     try:
         train(arguments.folder, job, times)
         times["failure"] = None
-    except (RuntimeError, ValueError, MemoryError, ArithmeticError) as error:
+    except ImportError:
+        raise  # nothing was trained
+    except Exception as error:
         times["failure"] = " ".join("{}: {}".format(type(error).__name__, error).split())
     with open(os.path.join(arguments.folder, "times.json"), "w") as file:
         json.dump(times, file)
+
+
+def end_with_parent():
+    """Have Linux end this process when the one that started it ends, however that ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def train(folder, job, times):
@@ -39,9 +52,7 @@ def train(folder, job, times):
     import keras
     import numpy as np
 
-    times["versions"] = {"keras": keras.__version__, "numpy": np.__version__}
     backend = __import__(keras.backend.backend())
-    times["versions"][keras.backend.backend()] = backend.__version__
     times["phases"]["import"] = time.time() - BORN
     recipe, batch, schedule = job["recipe"], job["recipe"]["batch_size"], job["schedule"]
 
@@ -53,6 +64,7 @@ def train(folder, job, times):
     times["phase"] = "build"
     start = time.perf_counter()
     np.random.seed(job["seed"])
+    random.seed(job["seed"])  # of the order of CIFAR-10's batches
     if keras.backend.backend() == "tensorflow":
         backend.set_random_seed(job["seed"])
     model = MODELS[job["workload"]](recipe["model"], job)
@@ -247,7 +259,7 @@ def nietzsche_lstm(hyper, job):
     characters = job["vocabulary"]
     return Sequential(
         [
-            LSTM(hyper["units"], input_shape=(job["shape"][0], characters), implementation=2),
+            LSTM(hyper["units"], input_shape=(job["shape"][0], characters)),
             Dense(characters, activation="softmax"),
         ]
     )

@@ -4,6 +4,8 @@ CNTK wants Open MPI 1.10 (libmpi.so.12). A training on one machine calls none of
 so a later one does. Out: links in a folder for LD_LIBRARY_PATH; none where there is no Open MPI.
 """
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -37,9 +39,11 @@ def link(folder: Path) -> None:
 
 def _path_of(library: str) -> str | None:
     """The path of a shared library that the system's loader knows."""
-    for line in subprocess.run(
-        ["ldconfig", "-p"], capture_output=True, text=True, check=False
-    ).stdout.splitlines():
+    loader = shutil.which("ldconfig", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    if loader is None:
+        return None
+    known = subprocess.run([loader, "-p"], capture_output=True, text=True, check=False).stdout
+    for line in known.splitlines():
         if line.strip().startswith(f"{library}.") and "x86-64" in line:
             return line.rpartition("=> ")[2]
     return None

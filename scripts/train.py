@@ -177,7 +177,7 @@ def _measure(
         "framework_version": framework.VERSION,
         "packages": _versions(),
         "device": framework.device(),
-        "threads": framework.threads() or machine.usable_cores(),
+        "threads": machine.usable_cores() if framework.threads() == 0 else framework.threads(),
         "settings": settings,
     }
     software |= getattr(framework, "SOFTWARE", {})  # of a framework in a Python of its own

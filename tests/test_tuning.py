@@ -188,6 +188,8 @@ def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(
         files.read_json(path) for path in sorted(records.rglob("*.json"), key=lambda p: int(p.stem))
     ]
     assert [r["software"]["settings"] for r in made[:2]] == [{}, {"keep_memory": True}]
+    tried = {name for r in made for name in r["software"]["settings"]}
+    assert tried >= {"onednn", "flush_denormal", "compile", "threads"}
     assert all(r["run"]["variant"] == "tuned" for r in made)
     assert settings in [r["software"]["settings"] for r in made]
     assert "the time of the defaults" in done.stdout
@@ -231,8 +233,12 @@ def test_settings_change_how_and_not_what_is_learnt(
         record = files.read_json(path)
         assert record["status"] == "ok", record["failure"]
         assert record["software"]["settings"] == chosen
+        if framework != "keras-jax" and "threads" in chosen:
+            assert record["software"]["threads"] == HALF
         losses.append(record["epochs"][0]["loss"])
     assert losses[1] == pytest.approx(losses[0], rel=0.1)
+    if "precision" in settings:
+        assert losses[1] != losses[0]
 
 
 def test_a_setting_that_a_framework_lacks_leaves_no_record(pythons, little, tmp_path):

@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -278,10 +279,24 @@ def _check_combinations(configuration: Configuration) -> None:
                 f"the variant {name} is not for {', '.join(configuration['frameworks'])}; "
                 f"it is for {', '.join(tuning.frameworks_of(name, list(FRAMEWORKS)))}"
             )
+    _check_division(configuration)
     for workload in configuration["workloads"]:
         if not configuration.frameworks_of(workload):
             able = ", ".join(configuration.workloads[workload]["frameworks"])
             raise InputError(
                 f"{workload} is not trained by {', '.join(configuration['frameworks'])}; "
                 f"frameworks that train it: {able}"
+            )
+
+
+def _check_division(configuration: Configuration) -> None:
+    """Refuse batches of the complete data that JAX cannot divide over several devices."""
+    samples = configuration.complete_samples()
+    pairs = product(configuration["workloads"], map(tuning.devices_of, configuration["variants"]))
+    for workload, devices in pairs:
+        last = samples.get(workload, 0) % configuration.workloads[workload]["batch_size"]
+        if "keras-jax" in configuration.frameworks_of(workload) and last % devices:
+            raise InputError(
+                f"keras-jax cannot divide the last batch of {workload}, {last} samples, over "
+                f"{devices} devices; leave one of the three out"
             )

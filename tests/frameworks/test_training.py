@@ -221,6 +221,10 @@ def test_two_devices_learn_what_one_learns(pythons, little_text, tmp_path, workl
         for variant in ("default", "devices_2")
     )  # fmt: skip
     assert two["software"]["settings"] == {"devices": 2}
+    if framework == "pytorch":  # its processes share the cores
+        cores = one["machine"]["usable_cores"]
+        assert two["software"]["threads"] == cores // 2
+        assert two["machine"]["usable_cores"] == cores
     # Of nietzsche_lstm the first epoch alone: its rate of learning makes much of the last digit.
     epochs = 1 if workload == "nietzsche_lstm" else None
     for alone, shared in zip(one["epochs"][:epochs], two["epochs"][:epochs], strict=True):

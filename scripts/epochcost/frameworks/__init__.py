@@ -59,7 +59,7 @@ def common_choices(device: str) -> dict[str, list]:
 
     keep_memory: whether memory that a step frees is kept for the next one.
     precision: `bfloat16` computes with fewer digits and keeps weights as they are; where the device
-        has such arithmetic.
+        has such arithmetic. No other setting changes more than the order of sums.
     """
     choices = {}
     if memory.can_be_kept():

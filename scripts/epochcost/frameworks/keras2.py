@@ -1,4 +1,4 @@
-"""Keras 2.0.9 on TensorFlow 1.4 or CNTK 2.7, the software of the studies of 2017.
+"""Keras 2.0.9 on TensorFlow 1.4, as the study of November 2017 had it, or on CNTK 2.7, its last.
 
 It needs Python 3.6, so it trains in a process of its own (scripts/keras2.py, in the environment of
 `make legacy`) whose times are put into the clock here. On the processor alone.
@@ -16,7 +16,6 @@ import numpy as np
 
 from epochcost import files
 from epochcost.errors import InputError
-from epochcost.measurement import machine
 from epochcost.measurement.clock import Clock, Epoch
 from epochcost.workloads import Split
 
@@ -31,9 +30,8 @@ def device() -> str:
     return "cpu"
 
 
-def threads() -> int:
-    """Threads within one operation."""
-    return machine.usable_cores()
+def threads() -> None:
+    """Threads within one operation; neither backend says how many."""
 
 
 def choices(recipe: dict) -> dict[str, list]:
@@ -58,18 +56,28 @@ def train(backend: str, recipe: dict, definition, split: Split, clock: Clock, se
         raise InputError("Keras 2 needs an environment of its own; run: make legacy")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _write_job(folder, recipe, definition, split, clock, seed)
+        with clock.phase("data"):
+            _write_job(folder, recipe, definition, split, clock, seed)
         done = subprocess.run(
-            [PYTHON, ROOT / "scripts/keras2.py", folder, "--backend", backend],
+            [PYTHON, "-E", ROOT / "scripts/keras2.py", folder, "--backend", backend],
             stderr=subprocess.PIPE,
             text=True,
-            # Where `make legacy` puts links to the MPI that CNTK asks for.
-            env=os.environ | {"LD_LIBRARY_PATH": str(PYTHON.parents[1] / "lib/mpi")},
+            errors="replace",
+            env=_environment(folder),
         )
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            if "ImportError" in last or "ModuleNotFoundError" in last:
+                raise InputError(f"Keras 2 cannot be imported ({last}); run: make legacy")
             raise RuntimeError(f"Keras 2 ended with status {done.returncode}: {last}")
         _read_times(files.read_json(folder / "times.json"), clock)
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """Variables of the process: a home of its own, as Keras 2 would read and write Keras 3's."""
+    # Where `make legacy` puts links to the MPI that CNTK asks for.
+    libraries = f"{PYTHON.parents[1] / 'lib/mpi'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
+    return os.environ | {"LD_LIBRARY_PATH": libraries.strip(":"), "HOME": str(home)}
 
 
 def _write_job(folder: Path, recipe, definition, split: Split, clock: Clock, seed: int) -> None:

@@ -9,6 +9,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import numpy as np
 import tensorflow as tf
 
+from epochcost.errors import InputError
 from epochcost.frameworks import common_choices, keras_fit, thread_choices
 from epochcost.measurement import machine
 
@@ -41,7 +42,12 @@ def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
     pipeline = None
     if not settings.get("input_autotuning", True):
         pipeline = partial(_plain_pipeline, seed)
-    with _strategy(settings.get("devices", 1)).scope():
+    count = settings.get("devices", 1)
+    if recipe["batch_size"] % count:
+        raise InputError(
+            f"keras-tensorflow cannot divide a batch of {recipe['batch_size']} over {count} devices"
+        )
+    with _strategy(count).scope():
         return keras_fit.train(recipe, definition, split, clock, seed, settings, pipeline)
 
 

@@ -8,6 +8,8 @@ so two programs that do the same can differ by half.
 import ctypes
 import platform
 
+from epochcost.errors import InputError
+
 # Parameters of mallopt(3), from glibc's malloc.h.
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4
 
@@ -19,6 +21,8 @@ def can_be_kept() -> bool:
 
 def keep() -> None:
     """From now on keep what is freed: no blocks of their own for large arrays, no giving back."""
+    if not can_be_kept():
+        raise InputError("the setting keep_memory is for glibc alone, and this system has another")
     library = ctypes.CDLL(None)
     if not (library.mallopt(_MMAP_MAX, 0) and library.mallopt(_TRIM_THRESHOLD, -1)):
         raise RuntimeError("the allocator does not take the settings of keep_memory")

@@ -5,6 +5,7 @@ Weights start as Keras starts them (`initialise`), so that losses compare.
 
 import importlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -91,7 +92,10 @@ def train(
     model_facts = replace(split, x_train=split.x_train[:1], x_validation=None, y_validation=None)
     training = _Training(recipe, definition.__name__, model_facts, training, validation, settings)
     others = (training, schedule, seed)
-    with pytorch_group.started(settings.get("devices", 1), _train_as_another, *others) as group:
+    with ExitStack() as stack:
+        with clock.phase("build"):
+            count = settings.get("devices", 1)
+            group = stack.enter_context(pytorch_group.started(count, _train_as_another, *others))
         model = training.fit(group, clock, seed)
     with clock.input_alone(schedule.input_steps):
         batches = _batches(group, training.data, batch, torch.Generator(group.place))

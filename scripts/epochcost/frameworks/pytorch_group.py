@@ -11,11 +11,15 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import torch
 from torch import distributed, multiprocessing, nn
 
 from epochcost.measurement import machine
+
+# How long a process waits for an answer of the others.
+_PATIENCE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
@@ -64,27 +68,35 @@ def started(size: int, task: Callable, *arguments) -> Iterator[Group]:
             )
             for rank in range(1, size)
         ]
-        for process in others:
-            process.start()
         try:
+            for process in others:
+                process.start()
             _join(Group(0, size), meeting)
             yield Group(0, size)
-        finally:
             distributed.destroy_process_group()
+        except BaseException:
+            # The others may be waiting for this one, and would for long.
+            for process in others:
+                process.kill()
+            raise
+        finally:
             for process in others:
                 process.join()
 
 
 def _run(group: Group, meeting: str, task: Callable, arguments: tuple) -> None:
     """What another process of the group does; it ends at once, as Gloo's threads may not."""
+    status = 1
     try:
         _join(group, meeting)
         task(group, *arguments)
         distributed.destroy_process_group()
-    except RuntimeError as error:
+        status = 0
+    except BaseException as error:
         # The first process ended, and says why, or finds out by the missing answer.
         print(f"device {group.rank + 1} of {group.size}: {error}", file=sys.stderr, flush=True)
-    os._exit(0)
+    finally:
+        os._exit(status)
 
 
 def _join(group: Group, meeting: str) -> None:
@@ -98,5 +110,5 @@ def _join(group: Group, meeting: str) -> None:
             # Without it Gloo looks the host's name up, which a machine without a network cannot.
             os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     distributed.init_process_group(
-        backend, init_method=meeting, rank=group.rank, world_size=group.size
+        backend, init_method=meeting, rank=group.rank, world_size=group.size, timeout=_PATIENCE
     )
