@@ -18,6 +18,7 @@ rule all:
     default_target: True
     input:
         "results/report.html",
+        "results/quality.md",
         pictures(),
 
 

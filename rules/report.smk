@@ -1,4 +1,4 @@
-# Tables and figures -> the report page and the answer in words.
+# Tables and figures -> the report page, the answer in words, and what full runs reached.
 
 
 rule report:
@@ -11,7 +11,6 @@ rule report:
     output:
         page="results/report.html",
         answer="results/answer.txt",
-        quality="results/quality.md",
     log:
         "logs/report.log",
     localrule: True
@@ -20,5 +19,21 @@ rule report:
     message:
         "Writing the report"
     shell:
-        "python scripts/report.py --report {output.page} --answer {output.answer} "
-        "--quality {output.quality} > {log} 2>&1"
+        "python scripts/report.py --report {output.page} --answer {output.answer} > {log} 2>&1"
+
+
+rule quality:
+    input:
+        tables=rules.tables.output,
+        code=["scripts/quality.py", code_of("report")],
+    output:
+        "results/quality.md",
+    log:
+        "logs/quality.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    message:
+        "Writing what full runs reached"
+    shell:
+        "python scripts/quality.py --output {output} > {log} 2>&1"

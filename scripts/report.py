@@ -1,7 +1,7 @@
 """Write the answer and the report page from the tables and figures.
 
 In: results/tables/, results/figures/, results/runs/, data/published/. Out: an HTML file that
-needs no network; beside it the answer as text, and the quality of the full runs as Markdown.
+needs no network; beside it the answer as text.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from epochcost import configuration, errors, files
 from epochcost.figures import selection
 from epochcost.measurement import machine
 from epochcost.records import record
-from epochcost.report import answer, page, quality
+from epochcost.report import answer, page
 
 
 def main() -> None:
@@ -23,7 +23,6 @@ def main() -> None:
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     parser.add_argument("--report", type=Path, default=Path("results/report.html"))
     parser.add_argument("--answer", type=Path, default=Path("results/answer.txt"))
-    parser.add_argument("--quality", type=Path, default=Path("results/quality.md"))
     arguments = parser.parse_args()
     relative = pd.read_csv(arguments.tables / "relative.csv")
     baselines = pd.read_csv(arguments.published / "baselines.csv")
@@ -41,8 +40,6 @@ def main() -> None:
         sources[sources.source_id.isin(relative.source_id)].to_dict("records"),
     )
     files.write_text(arguments.report, html)
-    quality_table = pd.read_csv(arguments.tables / "quality.csv")
-    files.write_text(arguments.quality, quality.markdown(quality_table))
     files.write_text(arguments.answer, "\n".join(sentences) + "\n" if sentences else "")
 
 

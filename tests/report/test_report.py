@@ -1,4 +1,6 @@
 import re
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -144,3 +146,16 @@ def test_the_page_needs_no_network():
     html = render()
     assert not re.search(r'(?:src|href)="(?!data:|#)', html)
     assert "@import" not in html
+
+
+def test_the_table_of_the_documentation_is_what_the_workflow_makes_of_its_records(tmp_path):
+    def run(script, *options):
+        command = [sys.executable, ROOT / "scripts" / script, *options]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run("tables.py", "--records", "docs/records", "--output", tmp_path)
+    table = run("quality.py", "--tables", tmp_path, "--output", "-")
+    assert len(table.splitlines()) > 10
+    assert table in (ROOT / "docs/results.md").read_text()
