@@ -1,11 +1,11 @@
 """Find the fastest settings of a framework for one workload on this machine.
 
 A small search in fresh processes. First quick runs: each setting is tried on top of the best so far
-and kept where it saves more than 3 % of the predicted full run. Then whole epochs, about two
-minutes of them: the defaults, the best, and the best with each setting that shows in whole epochs
-alone, in turn. What wins there in every round, by 3 % and at the same quality, is kept. In: a
-folder of prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run below
-results/tuning/.
+and kept where it saves more than 3 % of the predicted full run; what takes four times as long as
+the defaults is given up. Then whole epochs, about two minutes of them: the defaults, the best, and
+the best with each setting that shows in whole epochs alone, in turn. What wins there in every
+round, by 3 % and at the same quality, is kept. In: a folder of prepared arrays. Out: an entry in
+config/tuned.yaml, and a record of every run below results/tuning/.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import json
 import math
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
@@ -28,6 +29,8 @@ _ROUNDS = 2
 _CONFIRM_SECONDS = 120
 # Where two epochs take longer than this, the last rounds are quick runs too.
 _LONGEST_SECONDS = 300
+# A quick run that takes so many times as long as the one with the defaults is given up.
+_PATIENCE = 4
 # How much worse a tuned run may be, and still count as equal: accuracy, and share of a loss.
 _SAME_ACCURACY, _SAME_LOSS = 0.01, 0.02
 
@@ -137,6 +140,7 @@ class Runs:
     def __init__(self, arguments: argparse.Namespace, here: str) -> None:
         self._arguments = arguments
         self.last: Path | None = None
+        self._quick_patience: float | None = None  # seconds
         self._folder = arguments.records / here / arguments.workload / arguments.framework
 
     def choices(self) -> dict[str, list]:
@@ -146,12 +150,18 @@ class Runs:
     def run(self, settings: dict, epochs: int | None = None) -> Outcome | None:
         """A run over some whole epochs, or a quick one; None if it failed."""
         record = self.last = self._folder / f"{self._free_number()}.json"
+        begin = time.monotonic()
         scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
-        self._train("--settings", json.dumps(settings), "--record", str(record), *scale)
-        # A process that the system ended, for its memory perhaps, leaves no record.
+        patience = None if epochs else self._quick_patience
+        options = ["--settings", json.dumps(settings), "--record", str(record), *scale]
+        self._train(*options, patience=patience)
+        # A process that was ended leaves no record: by the system, for its memory perhaps, or
+        # because it took far too long.
         outcome = None
         if record.exists():
             outcome = _outcome(files.read_json(record), self._epochs_of_recipe())
+        if self._quick_patience is None:
+            self._quick_patience = _PATIENCE * (time.monotonic() - begin)
         what = f"{epochs} epochs" if epochs else "quick"
         said = "failed" if outcome is None else f"{outcome.seconds:.1f} s"
         print(f"{what} {json.dumps(settings)} {said}", flush=True)
@@ -165,17 +175,25 @@ class Runs:
         taken = [int(path.stem) for path in self._folder.glob("*.json") if path.stem.isdigit()]
         return max(taken, default=0) + 1
 
-    def _train(self, *options: str) -> subprocess.CompletedProcess:
+    def _train(
+        self, *options: str, patience: float | None = None
+    ) -> subprocess.CompletedProcess | None:
+        """Run scripts/train.py; None where it was ended for want of patience (seconds)."""
         given = self._arguments
         weights = ["--weights", str(given.weights)] if given.weights else []
-        done = subprocess.run(
-            [
-                *(given.python, str(ROOT / "scripts/train.py"), given.workload, given.framework),
-                *("--data", str(given.data), "--variant", tuning.TUNED, *weights, *options),
-            ],
-            capture_output=True,
-            text=True,
-        )
+        try:
+            done = subprocess.run(
+                [
+                    *(given.python, str(ROOT / "scripts/train.py")),
+                    *(given.workload, given.framework, "--data", str(given.data)),
+                    *("--variant", tuning.TUNED, *weights, *options),
+                ],
+                capture_output=True,
+                text=True,
+                timeout=patience,
+            )
+        except subprocess.TimeoutExpired:
+            return None
         if done.returncode > 0:
             said = done.stderr.strip().splitlines() or ["it said nothing"]
             raise errors.InputError(f"a training ended with status {done.returncode}: {said[-1]}")

@@ -151,6 +151,32 @@ def test_defaults_that_fail_end_the_search(monkeypatch, tmp_path):
         tune.tune(argparse.Namespace(**NAMED, output=tmp_path / "t.yaml"))
 
 
+def test_a_setting_that_takes_far_too_long_or_dies_is_a_failed_one(tmp_path):
+    python = tmp_path / "python"
+    python.write_text(
+        f"""#!{sys.executable}
+import os, shutil, signal, sys, time
+settings, record = (sys.argv[sys.argv.index(o) + 1] for o in ("--settings", "--record"))
+if "slow" in settings:
+    time.sleep(60)
+if "deadly" in settings:
+    os.kill(os.getpid(), signal.SIGKILL)
+os.makedirs(os.path.dirname(record), exist_ok=True)
+shutil.copy({str(ROOT / "tests/records/quick.json")!r}, record)
+"""
+    )
+    python.chmod(0o755)
+    arguments = argparse.Namespace(
+        workload="mnist_mlp", framework="pytorch", python=str(python), data=tmp_path,
+        weights=None, records=tmp_path,
+    )  # fmt: skip
+    runs = tune.Runs(arguments, HERE)
+    assert runs.run({}).epochs == 20
+    assert runs.run({"slow": True}) is None
+    assert runs.run({"deadly": True}) is None
+    assert runs.run({}).quality is None
+
+
 def test_a_damaged_file_and_a_lost_entry_are_cared_for(tmp_path):
     path, marker = tmp_path / "tuned.yaml", tmp_path / "tuning/here/w/f/tuned"
     marker.parent.mkdir(parents=True)
