@@ -139,7 +139,7 @@ def compare(arguments: argparse.Namespace, timed: int) -> None:
             "framework_version": record["software"]["framework_version"],
             "rounds": arguments.rounds,
             "memory": "system" if arguments.system_memory else "kept",
-            "unit": unit,
+            "unit": f"{unit}s 2 to {arguments.epochs}" if arguments.epochs else unit,
             "ours_ms": f"{np.median(ours):.3f}",
             "plain_ms": f"{np.median(plain):.3f}",
             "ratio": f"{ratio:.4f}",
