@@ -49,7 +49,7 @@ def main() -> int:
     parser.add_argument(
         "--variant",
         default=tuning.DEFAULT,
-        help="default, tuned, no_onednn, or devices_2 (3, 4, ...); default: default",
+        help="default, tuned, no_onednn, bfloat16, or devices_2 (3, 4, ...); default: default",
     )
     parser.add_argument(
         "--settings", type=json.loads, help="JSON; default: those of the variant (tuned.yaml)"
@@ -147,6 +147,8 @@ def _measure(
         ) from None
     imported = clocks.process_age() - waited
     _check_device(framework, here)
+    if arguments.variant == tuning.BFLOAT16 and not machine.has_bfloat16(framework.device()):
+        raise InputError("this machine has no arithmetic for bfloat16")
     if arguments.variant == tuning.TUNED:
         tuning.check(settings, framework.choices(recipe), arguments.framework)
     elif "devices" in settings and settings["devices"] > framework.devices():

@@ -1,11 +1,11 @@
 """Find the fastest settings of a framework for one workload on this machine.
 
 A small search in fresh processes. First quick runs: each setting is tried on top of the best so far
-and kept where it saves more than 3 % of the predicted full run; what takes four times as long as
-the defaults is given up. Then whole epochs, about two minutes of them: the defaults, the best, and
-the best with each setting that shows in whole epochs alone, in turn. What wins there in every
-round, by 3 % and at the same quality, is kept. In: a folder of prepared arrays. Out: an entry in
-config/tuned.yaml, and a record of every run below results/tuning/.
+and kept where it saves more than 3 % of the predicted full run; what takes more than four times as
+long as the defaults is given up. Then whole epochs, about two minutes of them: the defaults, the
+best, and the best with each setting that shows in whole epochs alone, in turn. What wins there in
+every round, by 3 % and at the same quality, is kept. In: a folder of prepared arrays. Out: an entry
+in config/tuned.yaml, and a record of every run below results/tuning/.
 """
 
 import argparse
@@ -29,8 +29,9 @@ _ROUNDS = 2
 _CONFIRM_SECONDS = 120
 # Where two epochs take longer than this, the last rounds are quick runs too.
 _LONGEST_SECONDS = 300
-# A quick run that takes so many times as long as the one with the defaults is given up.
-_PATIENCE = 4
+# A quick run that takes so many times as long as the one with the defaults, and a minute for
+# compiling, is given up.
+_PATIENCE, _PATIENCE_SECONDS = 4, 60
 # How much worse a tuned run may be, and still count as equal: accuracy, and share of a loss.
 _SAME_ACCURACY, _SAME_LOSS = 0.01, 0.02
 
@@ -161,7 +162,7 @@ class Runs:
         if record.exists():
             outcome = _outcome(files.read_json(record), self._epochs_of_recipe())
         if self._quick_patience is None:
-            self._quick_patience = _PATIENCE * (time.monotonic() - begin)
+            self._quick_patience = _PATIENCE * (time.monotonic() - begin) + _PATIENCE_SECONDS
         what = f"{epochs} epochs" if epochs else "quick"
         said = "failed" if outcome is None else f"{outcome.seconds:.1f} s"
         print(f"{what} {json.dumps(settings)} {said}", flush=True)

@@ -15,9 +15,6 @@ import tune
 
 HERE = "0123456789ab"
 HALF = machine.usable_cores() // 2
-WITH_BFLOAT16 = pytest.mark.skipif(
-    not machine.has_bfloat16("cpu"), reason="this processor has no arithmetic for bfloat16"
-)
 
 
 def test_settings_are_kept_by_machine_workload_and_framework(tmp_path):
@@ -151,7 +148,7 @@ def test_defaults_that_fail_end_the_search(monkeypatch, tmp_path):
         tune.tune(argparse.Namespace(**NAMED, output=tmp_path / "t.yaml"))
 
 
-def test_a_setting_that_takes_far_too_long_or_dies_is_a_failed_one(tmp_path):
+def test_a_setting_that_takes_far_too_long_or_dies_is_a_failed_one(monkeypatch, tmp_path):
     python = tmp_path / "python"
     python.write_text(
         f"""#!{sys.executable}
@@ -170,6 +167,7 @@ shutil.copy({str(ROOT / "tests/records/quick.json")!r}, record)
         workload="mnist_mlp", framework="pytorch", python=str(python), data=tmp_path,
         weights=None, records=tmp_path,
     )  # fmt: skip
+    monkeypatch.setattr(tune, "_PATIENCE_SECONDS", 1)
     runs = tune.Runs(arguments, HERE)
     assert runs.run({}).epochs == 20
     assert runs.run({"slow": True}) is None
@@ -230,10 +228,6 @@ def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(
         ("mnist_mlp", "keras-jax", {"keep_memory": True, "steps_per_execution": 10}),
         ("mnist_mlp", "keras-torch", {"flush_denormal": True, "threads": HALF}),
         ("mnist_mlp", "pytorch", {"keep_memory": True, "threads": HALF}),
-        *(
-            pytest.param("mnist_mlp", name, {"precision": "bfloat16"}, marks=WITH_BFLOAT16)
-            for name in ("keras-tensorflow", "keras-jax", "keras-torch", "pytorch")
-        ),
         ("mnist_cnn", "pytorch", {"channels_last": True, "flush_denormal": True}),
         ("mnist_cnn", "fastai", {"channels_last": True, "onednn": False}),
     ],
@@ -263,8 +257,6 @@ def test_settings_change_how_and_not_what_is_learnt(
             assert record["software"]["threads"] == HALF
         losses.append(record["epochs"][0]["loss"])
     assert losses[1] == pytest.approx(losses[0], rel=0.1)
-    if "precision" in settings:
-        assert losses[1] != losses[0]
 
 
 def test_a_setting_that_a_framework_lacks_leaves_no_record(pythons, little, tmp_path):

@@ -1,7 +1,8 @@
 """What a variant changes of a framework's own settings.
 
-`default` changes nothing, `no_onednn` does without oneDNN's kernels, `devices_2` (3, 4, ...) trains
-on as many devices, `tuned` is what config/tuned.yaml has for the machine, workload and framework.
+`default` changes nothing, `no_onednn` does without oneDNN's kernels, `bfloat16` computes with fewer
+digits, `devices_2` (3, 4, ...) trains on as many devices, `tuned` is what config/tuned.yaml has for
+the machine, workload and framework.
 """
 
 import re
@@ -13,10 +14,11 @@ import yaml
 from epochcost import files
 from epochcost.errors import InputError, nearest
 
-DEFAULT, TUNED, NO_ONEDNN = "default", "tuned", "no_onednn"
-_FIXED = {DEFAULT: {}, NO_ONEDNN: {"onednn": False}}
+DEFAULT, TUNED, NO_ONEDNN, BFLOAT16 = "default", "tuned", "no_onednn", "bfloat16"
+_FIXED = {DEFAULT: {}, NO_ONEDNN: {"onednn": False}, BFLOAT16: {"precision": "bfloat16"}}
 _DEVICES = re.compile(r"devices_([2-9]|[1-9][0-9]+)")
 _WITH_ONEDNN = ("keras-tensorflow", "pytorch", "fastai")
+_WITH_BFLOAT16 = ("keras-tensorflow", "keras-torch", "keras-jax", "pytorch")
 _WITH_DEVICES = ("keras-tensorflow", "keras-jax", "pytorch")
 _HEAD = """\
 # Settings of the variant `tuned`: machine and cores -> workload -> framework. Each was the fastest
@@ -46,6 +48,8 @@ def frameworks_of(variant: str, frameworks: list[str]) -> list[str]:
     """Those of the frameworks that have the variant."""
     if variant == NO_ONEDNN:
         return [name for name in frameworks if name in _WITH_ONEDNN]
+    if variant == BFLOAT16:
+        return [name for name in frameworks if name in _WITH_BFLOAT16]
     if devices_of(variant) > 1:
         return [name for name in frameworks if name in _WITH_DEVICES]
     return frameworks

@@ -15,6 +15,7 @@ from epochcost import recipes, workloads
 module = importlib.import_module("epochcost.frameworks." + sys.argv[1])
 from epochcost.frameworks import keras_fit
 recipe = recipes.load("config/workloads.yaml")["imdb_fasttext"]
+keras_fit.keras.utils.set_random_seed(1)  # a gradient near 0 would meet the epsilon
 x = np.zeros((4, 100), np.int32)
 x[0, 0], x[1:, :] = 1, 0
 x[2:, 40:] = 3

@@ -11,6 +11,7 @@ from trainings import train
 from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.datasets import arrays, download, preparation
+from epochcost.measurement import machine
 
 FRAMEWORKS = ["keras-tensorflow", "pytorch"]
 KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
@@ -256,3 +257,19 @@ def test_devices_that_cannot_be_had_are_refused(
     assert done.returncode == 1
     assert reason in done.stderr
     assert not (tmp_path / "r.json").exists()
+
+
+@pytest.mark.skipif(
+    not machine.has_bfloat16("cpu"), reason="this processor has no arithmetic for bfloat16"
+)
+@pytest.mark.parametrize("framework", KERAS_AND_PYTORCH)
+def test_fewer_digits_learn_nearly_the_same(pythons, little, tmp_path, framework):
+    plain, rough = (
+        train(
+            pythons[framework], "mnist_mlp", framework, little, tmp_path / f"{variant}.json",
+            "--variant", variant,
+        )["epochs"][0]["loss"]
+        for variant in ("default", "bfloat16")
+    )  # fmt: skip
+    assert rough == pytest.approx(plain, rel=0.1)
+    assert rough != plain

@@ -54,19 +54,9 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
     return importlib.import_module(f"epochcost.frameworks.{FRAMEWORKS[name].module}")
 
 
-def common_choices(device: str) -> dict[str, list]:
-    """Settings that every framework has on a device, the framework's own choice first.
-
-    keep_memory: whether memory that a step frees is kept for the next one.
-    precision: `bfloat16` computes with fewer digits and keeps weights as they are; where the device
-        has such arithmetic. No other setting changes more than the order of sums.
-    """
-    choices = {}
-    if memory.can_be_kept():
-        choices["keep_memory"] = [False, True]
-    if machine.has_bfloat16(device):
-        choices["precision"] = ["float32", "bfloat16"]
-    return choices
+def memory_choices() -> dict[str, list]:
+    """Whether memory that a step frees is kept for the next one; by default it is not."""
+    return {"keep_memory": [False, True]} if memory.can_be_kept() else {}
 
 
 def thread_choices() -> dict[str, list]:

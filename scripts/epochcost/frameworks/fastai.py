@@ -37,7 +37,7 @@ def choices(recipe: dict) -> dict[str, list]:
     known = pytorch.choices(recipe)
     if "fine_tuning" in recipe:
         return {name: known[name] for name in ("flush_denormal", "keep_memory") if name in known}
-    return {name: known[name] for name in known if name not in ("compile", "precision")}
+    return {name: known[name] for name in known if name != "compile"}
 
 
 def train(

@@ -7,7 +7,7 @@ os.environ["KERAS_BACKEND"] = "jax"
 import jax
 
 from epochcost.errors import InputError
-from epochcost.frameworks import common_choices, keras_fit
+from epochcost.frameworks import keras_fit, memory_choices
 
 VERSION = f"keras {keras_fit.keras.__version__}, jax {jax.__version__}"
 # What a training can fail with, beside a loss that is no number.
@@ -19,7 +19,7 @@ def choices(recipe: dict) -> dict[str, list]:
 
     steps_per_execution: training steps in one call of JAX.
     """
-    return common_choices(device()) | {"steps_per_execution": [1, 10]}
+    return memory_choices() | {"steps_per_execution": [1, 10]}
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):

@@ -6,7 +6,7 @@ os.environ["KERAS_BACKEND"] = "torch"
 
 import torch
 
-from epochcost.frameworks import common_choices, keras_fit, thread_choices
+from epochcost.frameworks import keras_fit, memory_choices, thread_choices
 
 VERSION = f"keras {keras_fit.keras.__version__}, torch {torch.__version__}"
 # What a training can fail with, beside a loss that is no number.
@@ -19,7 +19,7 @@ def choices(recipe: dict) -> dict[str, list]:
     jit_compile: whether torch.compile compiles the training step.
     flush_denormal: whether the processor takes the smallest numbers for 0.
     """
-    return common_choices(device()) | {
+    return memory_choices() | {
         "jit_compile": ["auto", True],
         "flush_denormal": [False, True],
         **thread_choices(),

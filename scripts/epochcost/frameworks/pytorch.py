@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from epochcost.frameworks import common_choices, pytorch_group, thread_choices
+from epochcost.frameworks import memory_choices, pytorch_group, thread_choices
 from epochcost.frameworks.pytorch_group import Group
 from epochcost.measurement import machine
 from epochcost.measurement.clock import Clock
@@ -50,7 +50,7 @@ def choices(recipe: dict) -> dict[str, list]:
     compile: whether torch.compile compiles the model.
     onednn: whether oneDNN's kernels are used.
     """
-    known = common_choices(device()) | {
+    known = memory_choices() | {
         "onednn": [True, False],
         "channels_last": [False, True],
         "fused_optimizer": [False, True],
