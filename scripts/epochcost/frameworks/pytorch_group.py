@@ -62,15 +62,14 @@ def started(size: int, task: Callable, *arguments) -> Iterator[Group]:
     with tempfile.TemporaryDirectory() as folder:
         meeting = f"file://{folder}/meeting"
         context = multiprocessing.get_context("spawn")
-        others = [
-            context.Process(
-                target=_run, args=(Group(rank, size), meeting, task, arguments), daemon=True
-            )
-            for rank in range(1, size)
-        ]
+        others = []
         try:
-            for process in others:
+            for rank in range(1, size):
+                process = context.Process(
+                    target=_run, args=(Group(rank, size), meeting, task, arguments), daemon=True
+                )
                 process.start()
+                others.append(process)
             _join(Group(0, size), meeting)
             yield Group(0, size)
             distributed.destroy_process_group()
