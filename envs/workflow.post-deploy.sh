@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
 # Snakemake runs this in a new conda environment, from the root of the repository.
-# sha256 of the pins: ef5cd3fce37f271259dacd319a1ee84177c86986ede40c24335ee9d8f5fcbc1f
+# sha256 of the pins: 33b990fab653cb1b34a90187c9c022d917e112e1aacd1c2ccabd0d829f40792e
 set -euo pipefail
 python -m pip install --requirement envs/workflow.txt

@@ -66,6 +66,38 @@ def refuse_other_hardware():
         sys.exit(f"epochcost: {one_line(error)}")
 
 
+def priority_of(hardware, wildcards):
+    """The higher, the sooner a training is started."""
+    names = {**wildcards, "trial": int(wildcards.trial)}
+    return PLAN.priority(planning.Run(hardware, **names))
+
+
+def runs_of_round(number):
+    """What stands for the runs of a round; which they are follows from the rounds before."""
+    plan = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
+    return plan.files(plan.round(number), RECORDS, MARKERS)
+
+
+def up_to_round(wildcards):
+    """The runs of a round, and those before it."""
+    number = int(wildcards.number)
+    if number <= PLAN.runs:
+        return PLAN.inputs(RECORDS, MARKERS)
+    return [f"results/rounds/{number - 1}", *runs_of_round(number)]
+
+
+def measured(wildcards):
+    """What the analysis waits for: every record, also of rounds that are not planned yet."""
+    files = set(PLAN.inputs(RECORDS, MARKERS))
+    if KNOWN["precision"]:
+        number = PLAN.runs
+        while more := runs_of_round(number):
+            files |= set(more)
+            checkpoints.round.get(number=number)
+            number += 1
+    return sorted(files)
+
+
 def arrays_of(workload):
     """The manifest of the arrays that a workload trains on."""
     dataset = KNOWN.workloads[workload]["dataset"]
@@ -202,6 +234,16 @@ def files_of_arrays(wildcards):
 def threads_of(hardware):
     """All cores of the hardware: a training shares its machine with no other job."""
     return KNOWN.hardware[hardware].get("vcpus", MACHINE["usable_cores"])
+
+
+def precision_option():
+    """The option that says how precise the medians were to be, where that is configured."""
+    return f"--precision {KNOWN['precision']}" if KNOWN["precision"] else ""
+
+
+def disturbed_option():
+    """The option to let disturbed runs count."""
+    return "--keep-disturbed" if KNOWN["keep_disturbed"] else ""
 
 
 def local_price():

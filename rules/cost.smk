@@ -1,11 +1,11 @@
 # Records + published measurements + price book -> tables.
 
-TABLES = ["runs", "epochs", "costs", "relative", "quality"]
+TABLES = ["runs", "epochs", "costs", "relative", "quality", "repeats", "comparisons"]
 
 
 rule tables:
     input:
-        records=PLAN.inputs(RECORDS, MARKERS),
+        records=measured,
         published=multiext("data/published/", "measurements.csv", "prices.csv", "baselines.csv"),
         prices="config/prices.csv",
         hardware="config/hardware.yaml",
@@ -21,8 +21,11 @@ rule tables:
         price_book=KNOWN["price_book"],
         local_price=local_price(),
         machine=MACHINE["id"],
+        precision=precision_option(),
+        disturbed=disturbed_option(),
     message:
         "Making the tables"
     shell:
         "python scripts/tables.py --prices {input.prices} --price-book {params.price_book} "
-        "{params.local_price} --machine {params.machine} > {log} 2>&1"
+        "{params.local_price} --machine {params.machine} {params.precision} {params.disturbed} "
+        "> {log} 2>&1"

@@ -4,7 +4,7 @@
 rule report:
     input:
         tables=rules.tables.output,
-        records=rules.tables.input.records,
+        records=measured,
         figures=pictures(),
         published=multiext("data/published/", "baselines.csv", "sources.csv"),
         code=["scripts/report.py", code_of("report")],

@@ -1,4 +1,5 @@
 # One training rule per hardware, for the runs that are missing: train_local, train_gce_k80, ...
+# Those that come first in the plan's order have the highest priority.
 #
 # The output is a marker. The record is written by the training itself and is the output of no rule:
 # Snakemake deletes outputs before a job and after a failure, and a record is never deleted. A rule
@@ -28,6 +29,7 @@ for hardware in KNOWN["hardware"]:
             framework="[a-z0-9-]+",
             variant="[a-z0-9_]+",
             trial="[0-9]+",
+        priority: lambda wildcards, hardware=hardware: priority_of(hardware, wildcards)
         conda:
             lambda wildcards, hardware=hardware: conda_file(wildcards.framework, hardware)
         threads: threads_of(hardware)
@@ -49,7 +51,18 @@ for hardware in KNOWN["hardware"]:
             "--data {params.data} {params.weights} {params.batch_size} > {log} 2>&1"
 
 
+# With `precision`, a round is trained after the one before, for what is not yet precise enough.
+checkpoint round:
+    input:
+        up_to_round,
+    output:
+        touch("results/rounds/{number}"),
+    wildcard_constraints:
+        number="[0-9]+",
+    localrule: True
+
+
 rule measure:
     input:
-        PLAN.inputs(RECORDS, MARKERS),
+        measured,
     localrule: True

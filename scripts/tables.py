@@ -1,7 +1,7 @@
 """Make the tables of results/tables/ from records, published measurements and prices.
 
 In: results/runs/, data/published/, config/prices.csv, config/hardware.yaml. Out: runs.csv,
-epochs.csv, costs.csv, relative.csv, quality.csv.
+epochs.csv, costs.csv, relative.csv, quality.csv, repeats.csv, comparisons.csv.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import configuration, errors, files
-from epochcost.costs import prices, published, quality, rows, tables
+from epochcost.costs import prices, published, quality, repeats, rows, tables
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
 from epochcost.records import record
@@ -26,6 +26,14 @@ def main() -> None:
     parser.add_argument("--local-price", type=_price, help="USD an hour of hardware `local`")
     parser.add_argument("--local-price-kind", choices=prices.KINDS, default="on_demand")
     parser.add_argument("--machine", help="the machine with that price; default: this one")
+    parser.add_argument(
+        "--keep-disturbed",
+        action="store_true",
+        help="let disturbed runs count beside undisturbed ones",
+    )
+    parser.add_argument(
+        "--precision", type=float, help="half the interval over the median that was wanted"
+    )
     parser.add_argument("--output", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
     configured = configuration.load()
@@ -39,15 +47,18 @@ def main() -> None:
         _local_price(arguments),
         arguments.machine or machine.describe()["id"],
     )
+    kept = arguments.keep_disturbed
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     relative = tables.relative_table(
-        runs, costs, baselines, configured.complete_samples(), configured.recipes
+        runs, costs, baselines, configured.complete_samples(), configured.recipes, kept
     )
     for name, table in (
         ("runs", runs),
         ("epochs", epochs),
         ("costs", costs),
         ("relative", relative),
+        ("repeats", repeats.repeats_table(runs, kept, arguments.precision)),
+        ("comparisons", repeats.comparisons_table(runs, kept)),
         (
             "quality",
             quality.quality_table(runs, epochs, configured.complete_samples(), configured.recipes),

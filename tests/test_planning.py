@@ -28,7 +28,8 @@ def keep(tmp_path, record):
         content = json.loads(json.dumps(record))
         content["run"] |= {"trial": trial, "hardware": hardware, "framework": "pytorch"} | run
         content["machine"]["id"] = machine
-        path = path_of(tmp_path, hardware, "mnist_mlp", "pytorch", "default", trial)
+        framework = content["run"]["framework"]
+        path = path_of(tmp_path, hardware, "mnist_mlp", framework, "default", trial)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(content))
         return path
@@ -163,3 +164,92 @@ def test_a_record_in_the_wrong_place_is_refused(known, tmp_path, keep):
     path.rename(path.with_name("default-7.json"))
     with pytest.raises(InputError, match="put it back where it belongs"):
         plan(known(), tmp_path)
+
+
+@pytest.fixture
+def keep_full(keep):
+    """Puts a full run of so many seconds into the folder, of a framework."""
+
+    def put(trial: int, seconds: float, framework: str = "pytorch", **change) -> None:
+        path = keep(trial, scale="full", framework=framework)
+        content = json.loads(path.read_text())
+        content["run"] |= {
+            "started_at": "2026-11-21T08:00:00+00:00",
+            "finished_at": "2026-11-21T08:10:00+00:00",
+        }
+        content["epochs"] = [content["epochs"][0] | {"train_s": seconds - 1, "eval_s": 1.0}]
+        path.write_text(json.dumps(content | change))
+
+    return put
+
+
+BOTH = ["pytorch", "keras-tensorflow"]
+
+
+def test_runs_are_made_in_rounds_in_an_order_that_follows_from_the_seed(known, tmp_path):
+    def order(seed: int):
+        return plan(known(runs=20, frameworks=BOTH, seed=seed), tmp_path).missing
+
+    runs = order(1)
+    assert [run.trial for run in runs] == [trial for trial in range(1, 21) for _ in range(2)]
+    first = [run.framework for run in runs[::2]]
+    assert 3 <= first.count("pytorch") <= 17, "in some rounds the one is first, in some the other"
+    assert order(1) == runs != order(2)
+    priorities = [plan(known(runs=20, frameworks=BOTH), tmp_path).priority(run) for run in runs]
+    assert priorities == list(range(40, 0, -1))
+
+
+def test_a_precision_wants_six_runs_and_then_more_until_it_is_reached(known, tmp_path, keep_full):
+    wanted = {"precision": "2%", "scale": "full", "frameworks": BOTH, "budget_hours": 100}
+    assert len(plan(known(**wanted), tmp_path).missing) == 12
+    for trial in range(1, 7):
+        keep_full(trial, 100 + trial / 10)
+        keep_full(trial, 100 + 2 * trial, "keras-tensorflow")
+    (more,) = plan(known(**wanted), tmp_path).missing
+    assert (more.framework, more.trial) == ("keras-tensorflow", 7)
+    for trial in range(7, 15):
+        keep_full(trial, 107, "keras-tensorflow")
+    result = plan(known(**wanted), tmp_path)
+    assert result.missing == []
+    assert result.round(13) == []
+    # What a round wants does not depend on what was made after it.
+    assert [(run.framework, run.trial) for run in result.round(7)] == [("keras-tensorflow", 7)]
+
+
+def test_the_budget_ends_the_rounds(known, tmp_path, keep_full):
+    for trial in range(1, 8):
+        keep_full(trial, 100 + 5 * trial)  # ten minutes each
+    wanted = {"precision": "1%", "scale": "full"}
+    assert plan(known(**wanted, budget_hours=1), tmp_path).missing == []
+    assert trials(plan(known(**wanted, budget_hours=2), tmp_path)) == [8]
+
+
+def test_disturbed_runs_count_less_and_failed_ones_are_not_tried_for_ever(
+    known, tmp_path, keep_full
+):
+    wanted = {"precision": "2%", "scale": "full", "budget_hours": 100}
+    for trial in range(1, 7):
+        keep_full(trial, 100)
+    keep_full(3, 180, noise={"flags": ["load from others"]})
+    assert trials(plan(known(**wanted), tmp_path)) == [7]
+    failed = {"status": "failed", "failure": {"phase": "train", "reason": "out of memory"}}
+    for trial in range(1, 7):
+        keep_full(trial, 100, **failed)
+    assert plan(known(**wanted), tmp_path).missing == []
+
+
+def test_the_pattern_lets_a_precision_ask_for_more_runs(known, tmp_path, keep_full):
+    keep_full(1, 100)
+    result = plan(known(precision=0.02, scale="full"), tmp_path)
+    pattern = re.compile(result.workload_pattern("local"))
+    assert not pattern.match("mnist_mlp/pytorch/default-1")
+    assert pattern.match("mnist_mlp/pytorch/default-2")
+    assert pattern.match("mnist_mlp/pytorch/default-60")
+
+
+def test_files_stand_for_runs_of_here_and_of_elsewhere(known, tmp_path, keep):
+    path, markers = keep(1), tmp_path / "made"
+    result = plan(known(runs=2), tmp_path)
+    marker = markers / "local/mnist_mlp/pytorch/default-2"
+    runs = [*result.round(1), *result.round(2)]
+    assert result.files(runs, tmp_path, markers) == sorted([str(path), str(marker)])

@@ -173,6 +173,8 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("hardware", "workloads", "frameworks", "variants"):
         if isinstance(result.get(key), str):
             result[key] = [name.strip() for name in result[key].split(",")]
+    if isinstance(result.get("precision"), str):
+        result["precision"] = _share(result["precision"])
     if isinstance(result.get("price"), int | float) and not isinstance(result["price"], bool):
         result["price"] = {"per_hour_usd": result["price"], "kind": "on_demand"}
     if isinstance(result.get("price"), dict):
@@ -185,6 +187,12 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _expanded(names: list[str], known: Iterable[str]) -> list[str]:
     """The names, or all there are for `all`."""
     return list(known) if names == ["all"] else names
+
+
+def _share(text: str) -> float | str | None:
+    """`2%` as 0.02."""
+    value = _number(text.removesuffix("%"))
+    return value / 100 if isinstance(value, float) and text.endswith("%") else value
 
 
 def _number(text: str) -> float | str | None:

@@ -3,21 +3,31 @@
 Records are observations: a run that is there is never planned again, whatever became of the
 code, the data or the configuration since. A new wish (more runs, another scale, real data
 instead of generated ones, another machine) is a new trial.
+
+Runs are made in rounds: the first run of everything, then the second. So each has its runs
+spread over the whole time, and what disturbs the machine for a while disturbs all alike.
 """
 
+import hashlib
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 from epochcost import tuning
 from epochcost.configuration import Configuration
+from epochcost.costs import rows
 from epochcost.datasets.registry import RANDOM, Origin
 from epochcost.hardware import LOCAL
 from epochcost.records import record
+from epochcost.statistics import repeats
 
 NEVER = "(?!)"
+# Without an end, a machine that never comes to rest would be measured for ever.
+MOST_RUNS = 100
 
 
 @dataclass(frozen=True)
@@ -48,11 +58,112 @@ class Wish:
 
 
 @dataclass(frozen=True)
+class Series:
+    """The runs of one framework and variant, for one workload on one hardware.
+
+    done: the records that count, in the order of their trials.
+    taken: trials that are not free, also those of records that do not count.
+    """
+
+    hardware: str
+    workload: str
+    framework: str
+    variant: str
+    done: tuple[dict[str, Any], ...]
+    taken: frozenset[int]
+
+    def run(self, number: int) -> Run:
+        """The first run, the second, ...: made, or with the next trial that is free."""
+        if number <= len(self.done):
+            trial = self.done[number - 1]["run"]["trial"]
+        else:
+            free = (trial for trial in count(1) if trial not in self.taken)
+            trial = next(islice(free, number - len(self.done) - 1, None))
+        return Run(self.hardware, self.workload, self.framework, self.variant, trial)
+
+    def seconds(self, number: int) -> float:
+        """How long a run took in all; 0 where it is not made."""
+        if number > len(self.done):
+            return 0.0
+        return record.duration(self.done[number - 1])
+
+    def narrow(self, number: int, precision: float) -> bool:
+        """Whether the first runs, as many as that, say the median as precisely as wanted.
+
+        So they do where none of them ended well: more of the same will not either.
+        """
+        ended_well = [one for one in self.done[:number] if one["status"] == "ok"]
+        quiet = [one for one in ended_well if not one["noise"]["flags"]]
+        times = [rows.times_of(one)[0] for one in quiet or ended_well]
+        reached = repeats.precision(times)
+        return not times or (reached is not None and reached <= precision)
+
+
+@dataclass(frozen=True)
 class Plan:
-    """The records that are there (all of them), and the runs that are missing."""
+    """The records that are there (all of them), and the runs that are wanted.
+
+    runs: how many runs are wanted of each series at least.
+    precision: half the width of the interval over the median at which a series has enough runs;
+        None for no more than `runs`.
+    budget_s: seconds of runs after which no further round is begun.
+    """
 
     existing: list[Path]
-    missing: list[Run]
+    series: list[Series]
+    runs: int
+    precision: float | None
+    budget_s: float
+    seed: int
+
+    def round(self, number: int) -> list[Run]:
+        """The runs of a round, the first being 1; empty where no more are wanted.
+
+        What is wanted beyond `runs` follows from the rounds before, which must have been made.
+        """
+        wanted, spent = self.series, 0.0
+        for before in range(1, number):
+            spent += sum(series.seconds(before) for series in wanted)
+            if before >= self.runs:
+                if self.precision is None or spent >= self.budget_s or before >= MOST_RUNS:
+                    return []
+                wanted = [one for one in wanted if not one.narrow(before, self.precision)]
+        return [series.run(number) for series in wanted]
+
+    @cached_property
+    def missing(self) -> list[Run]:
+        """The runs that are still to be made, as far as that is known, in their order.
+
+        Within a round the order is random, and follows from the seed and the name of each run.
+        """
+        missing: list[Run] = []
+        for number in count(1):
+            runs = self.round(number)
+            made = {series.run(number) for series in self.series if number <= len(series.done)}
+            new = [run for run in runs if run not in made]
+            missing += sorted(new, key=self._draw)
+            if not runs or (new and number >= self.runs):
+                return missing
+
+    def _draw(self, run: Run) -> str:
+        return hashlib.sha256(f"{self.seed} {run}".encode()).hexdigest()
+
+    def priority(self, run: Run) -> int:
+        """The higher, the sooner the run is made."""
+        return self._priorities.get(run, 1)
+
+    @cached_property
+    def _priorities(self) -> dict[Run, int]:
+        return {run: place for place, run in enumerate(reversed(self.missing), 1)}
+
+    def files(self, runs: list[Run], records: Path, markers: Path) -> list[str]:
+        """A file for each run: its record where that came from elsewhere, else its marker."""
+        files = []
+        for run in runs:
+            path = record.path_of(records, *vars(run).values())
+            marker = _marker(path, records, markers)
+            files.append(path if path.exists() and not marker.exists() else marker)
+        return sorted(str(path) for path in files)
 
     def inputs(self, records: Path, markers: Path) -> list[str]:
         """What the analysis waits for: a file for each record that there is, or will be.
@@ -60,7 +171,7 @@ class Plan:
         A run made here is stood for by its marker (the output of its rule), a record that came
         from elsewhere by itself. The list is the same before and after the runs are made.
         """
-        planned = self._markers_of_missing(records, markers)
+        planned = _markers(self.missing, records, markers)
         there = []
         for path in self.existing:
             marker = _marker(path, records, markers)
@@ -69,24 +180,17 @@ class Plan:
 
     def drop_stale_markers(self, records: Path, markers: Path) -> None:
         """Remove the markers of runs whose records are gone, so that they are made again."""
-        for marker in self._markers_of_missing(records, markers):
+        for marker in _markers(self._possible(), records, markers):
             marker.unlink(missing_ok=True)
-
-    def _markers_of_missing(self, records: Path, markers: Path) -> list[Path]:
-        paths = (
-            record.path_of(records, r.hardware, r.workload, r.framework, r.variant, r.trial)
-            for r in self.missing
-        )
-        return [_marker(path, records, markers) for path in paths]
 
     def workload_pattern(self, hardware: str) -> str:
         """A regular expression for the wildcard `workload` of a hardware's training rule.
 
-        It looks ahead over the rest of `workload/framework/variant-trial` and matches the
-        missing runs alone, so Snakemake has no reason to make again what is there.
+        It looks ahead over the rest of `workload/framework/variant-trial` and matches runs that
+        are not made alone, so Snakemake has no reason to make again what is there.
         """
         branches: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-        for run in self.missing:
+        for run in self._possible():
             if run.hardware == hardware:
                 branches[run.workload, run.framework, run.variant].append(str(run.trial))
         if not branches:
@@ -95,6 +199,21 @@ class Plan:
             f"{re.escape('/'.join(key))}-(?:{'|'.join(trials)})" for key, trials in branches.items()
         )
         return rf"(?=(?:{alternatives})$)[a-z0-9_]+"
+
+    def _possible(self) -> list[Run]:
+        """The missing runs, and those that a precision may ask for after them."""
+        if self.precision is None:
+            return self.missing
+        return [
+            series.run(number)
+            for series in self.series
+            for number in range(len(series.done) + 1, MOST_RUNS + 1)
+        ]
+
+
+def _markers(runs: list[Run], records: Path, markers: Path) -> list[Path]:
+    paths = (record.path_of(records, *vars(run).values()) for run in runs)
+    return [_marker(path, records, markers) for path in paths]
 
 
 def _marker(path: Path, records: Path, markers: Path) -> Path:
@@ -122,7 +241,7 @@ def plan(
     by_folder: dict[Path, list[Path]] = defaultdict(list)
     for path in existing:
         by_folder[path.parent].append(path)
-    missing = []
+    found = []
     for hardware in configuration["hardware"]:
         for workload in configuration["workloads"]:
             recipe = configuration.workloads[workload]
@@ -130,21 +249,33 @@ def plan(
             weights = origins[recipe["weights"]].kind if "weights" in recipe else None
             for framework in configuration.frameworks_of(workload):
                 folder = records / hardware / workload / framework
-                contents = [(path, record.read(path)) for path in by_folder[folder]]
+                contents = [record.read(path) for path in by_folder[folder]]
                 for variant in configuration["variants"]:
                     if framework not in tuning.frameworks_of(variant, [framework]):
                         continue
                     settings = tuning.settings_of(variant, tuned, place, workload, framework)
-                    taken = {
-                        record.trial_of(path): content
-                        for path, content in contents
-                        if content["run"]["variant"] == variant
-                    }
                     wish = Wish(configuration["scale"], kind, weights, settings, recipe)
-                    done = sum(_counts(content, wish, machine) for content in taken.values())
-                    for trial in _free_trials(taken, configuration["runs"] - done):
-                        missing.append(Run(hardware, workload, framework, variant, trial))
-    return Plan(existing, missing)
+                    taken = [one for one in contents if one["run"]["variant"] == variant]
+                    taken.sort(key=lambda one: one["run"]["trial"])
+                    found.append(
+                        Series(
+                            hardware,
+                            workload,
+                            framework,
+                            variant,
+                            tuple(one for one in taken if _counts(one, wish, machine)),
+                            frozenset(one["run"]["trial"] for one in taken),
+                        )
+                    )
+    precision = configuration["precision"]
+    return Plan(
+        existing,
+        found,
+        max(configuration["runs"], repeats.FEWEST_RUNS if precision else 1),
+        precision,
+        configuration["budget_hours"] * 3600,
+        configuration["seed"],
+    )
 
 
 def _counts(content: dict[str, Any], wish: Wish, machine: dict[str, Any]) -> bool:
@@ -165,14 +296,3 @@ def _counts(content: dict[str, Any], wish: Wish, machine: dict[str, Any]) -> boo
     if data["source"] == "synthetic":
         kind_there = "synthetic"
     return run["scale"] == wish.scale and kind_there == wish.data
-
-
-def _free_trials(taken: dict[int, Any], count: int) -> list[int]:
-    """The lowest `count` trial numbers that are not taken."""
-    free: list[int] = []
-    number = 1
-    while len(free) < count:
-        if number not in taken:
-            free.append(number)
-        number += 1
-    return free

@@ -19,6 +19,7 @@ def row() -> dict:
         "variant": "default", "hardware_id": "local", "hardware_label": "AMD EPYC, 2 cores",
         "machine_id": "0123456789ab", "source_id": "own", "baseline": "woolf2017gpu", "runs": 1,
         "time_s": 33.0, "time_low": float("nan"), "time_high": float("nan"),
+        "time_confidence": float("nan"), "machines": 1,
         "time_relative": 0.511, "predicted": False, "data_source": "mirror",
         "data_complete": True, "synthetic": False, "quality_reached": True, "noisy_runs": 0,
         "price_kind": "on_demand", "price_per_hour_usd": 0.1, "cost_usd": 0.00092,
@@ -42,7 +43,11 @@ def test_a_single_full_run(row):
 
 def test_everything_that_a_reader_must_know_is_said(row):
     assert "predicted 33 s, 30 s to 40 s" in say(row, predicted=True, time_low=30, time_high=40)
-    assert "median of 3 runs, 30 s to 40 s" in say(row, runs=3, time_low=30, time_high=40)
+    interval = {"time_low": 30, "time_high": 40, "time_confidence": 0.75}
+    said = say(row, runs=3, **interval)
+    assert "(PyTorch, 33 s, median of 3 runs, 30 s to 40 s with 75% confidence)" in said
+    assert "predicted 33 s, median of 3 runs, 30" in say(row, runs=3, predicted=True, **interval)
+    assert "median of 9 runs on 3 machines" in say(row, runs=9, machines=3, **interval)
     assert "synthetic data" in say(row, synthetic=True)
     assert "subset of the data" in say(row, data_complete=False)
     assert "800 of 60,000 samples" in say(row, train_samples=800)

@@ -70,6 +70,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         trial=1,
         hardware_id=row["hardware_id"],
         hardware_label=labels.get(row["hardware_id"], row["hardware_label"]),
+        machine="",
         machine_id="",
         date=row["published"],
         scale="full" if row["row_kind"] == "total" else "statement",

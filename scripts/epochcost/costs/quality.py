@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from epochcost.costs.repeats import GROUP
 from epochcost.costs.rows import OWN
-from epochcost.costs.tables import GROUP
 
 # Held-out accuracy had another name in 2017.
 _PUBLISHED_METRICS = {"val_acc": "val_accuracy", "val_accuracy": "val_accuracy", "loss": "loss"}

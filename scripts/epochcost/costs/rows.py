@@ -17,7 +17,8 @@ class RunRow:
 
     time_s: seconds of all epochs with their validation passes; of a quick run the prediction of
         that, with `time_low` and `time_high` (`predicted` is then true).
-    machine_id: set where each machine is shown by itself (hardware `local`).
+    machine: the machine that trained; of published runs not known.
+    machine_id: the same, set where each machine is shown by itself (hardware `local`).
     weights: what the model started from, `random` where its recipe's weights could not be had;
         empty where the recipe names none.
     settings: what of the framework's own settings was changed; empty for nothing.
@@ -34,6 +35,7 @@ class RunRow:
     trial: int
     hardware_id: str
     hardware_label: str
+    machine: str
     machine_id: str
     date: str
     scale: str
@@ -100,15 +102,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
     machine = record["machine"]
     local = run["hardware"] == LOCAL
     quick = run["scale"] == "quick"
-    time_s = time_low = time_high = None
-    if record["status"] == "ok":
-        if quick:
-            prediction = predict(record)
-            time_s, time_low, time_high = prediction.seconds, prediction.low, prediction.high
-        else:
-            time_s = sum(_epoch_seconds(epoch) for epoch in record["epochs"])
-            # Where predictions with test-time augmentation end the recipe, the clock holds them.
-            time_s += record["phases"]["predict"] or 0.0
+    time_s, time_low, time_high = times_of(record)
     return RunRow(
         run_id=f"{run['id']}@{machine['id']}" if local else run["id"],
         source_id=OWN,
@@ -121,6 +115,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         hardware_label=_machine_label(machine, record["software"]["device"])
         if local
         else hardware_label,
+        machine=machine["id"],
         machine_id=machine["id"] if local else "",
         date=run["started_at"][:10],
         scale=run["scale"],
@@ -180,6 +175,21 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
         )
         for epoch in record["epochs"]
     ]
+
+
+def times_of(record: dict[str, Any]) -> tuple[float | None, float | None, float | None]:
+    """Seconds of all epochs with their validation passes, and the range of a prediction of them.
+
+    Of a quick run it is predicted; of a failed one there is none.
+    """
+    if record["status"] != "ok":
+        return None, None, None
+    if record["run"]["scale"] == "quick":
+        prediction = predict(record)
+        return prediction.seconds, prediction.low, prediction.high
+    # Where predictions with test-time augmentation end the recipe, the clock holds them.
+    predicting = record["phases"]["predict"] or 0.0
+    return sum(_epoch_seconds(epoch) for epoch in record["epochs"]) + predicting, None, None
 
 
 def _epoch_seconds(epoch: dict[str, Any]) -> float:

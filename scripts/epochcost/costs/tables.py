@@ -10,6 +10,7 @@ import pandas as pd
 
 from epochcost.costs import prices
 from epochcost.costs.prices import Price
+from epochcost.costs.repeats import GROUP, summaries
 from epochcost.costs.rows import OWN, EpochRow, RunRow
 from epochcost.records.record import recipe_id
 
@@ -18,25 +19,6 @@ _SAME_SAMPLES = 0.02
 CONFIGURED_BOOK = "config"
 MARGINAL = "marginal"
 
-# What makes runs repetitions of each other.
-GROUP = [
-    "workload",
-    "framework",
-    "framework_version",
-    "variant",
-    "hardware_id",
-    "machine_id",
-    "source_id",
-    "predicted",
-    "data_source",
-    "data_complete",
-    "train_samples",
-    "weights",
-    "settings",
-    "recipe",
-    "vcpus",
-    "gpus_used",
-]
 COST_COLUMNS = [
     "run_id",
     "source_id",
@@ -102,6 +84,8 @@ RELATIVE_COLUMNS = [
     "complete_samples",
     "weights",
     "synthetic",
+    "time_confidence",
+    "machines",
     "noisy_runs",
     "price_per_hour_usd",
     "price_date",
@@ -162,24 +146,25 @@ def relative_table(
     baselines: pd.DataFrame,
     complete_samples: dict[str, int],
     recipes: dict[str, dict],
+    keep_disturbed: bool = False,
 ) -> pd.DataFrame:
     """relative.csv: repeated runs as one row, over the baseline of their workload.
 
-    Times are medians over runs; disturbed runs are left out where an undisturbed one is there.
-    `low` and `high` are the range over runs, or of one quick run the range of its prediction; a
-    single full run has none. Rows of hardware without a known price have a time and no cost. A row
-    that was trained by another recipe than the workload's (another batch size is an axis of the
-    studies, and no other recipe), or on another number of samples than the complete data have (by
-    more than 2 %, which editions of the same data differ by), is another training: it has a time
-    and a cost and no ratio. So has an own row of a workload without a baseline.
+    Times are medians over runs with their interval, as `repeats.summaries` makes them. Rows of
+    hardware without a known price have a time and no cost. A row that was trained by another recipe
+    than the workload's (another batch size is an axis of the studies, and no other recipe), or on
+    another number of samples than the complete data have (by more than 2 %, which editions of the
+    same data differ by), is another training: it has a time and a cost and no ratio. So has an own
+    row of a workload without a baseline.
 
     Args:
         baselines: data/published/baselines.csv.
         complete_samples: training samples of each workload's complete data.
         recipes: the recipe of each workload (config/workloads.yaml).
+        keep_disturbed: whether disturbed runs count beside undisturbed ones.
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
-    times = _summaries(usable)
+    times = summaries(usable, keep_disturbed)
     priced = ["price_book", "price_kind", "price_per_hour_usd", "price_date", "cost_kind"]
     offers = costs[["run_id", *priced]]
     offers = (
@@ -207,36 +192,6 @@ def relative_table(
 def without_price(relative: pd.DataFrame) -> int:
     """How many rows have a time but no cost."""
     return int(relative.cost_usd.isna().sum())
-
-
-def _summaries(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row per group of repeated runs; disturbed ones count only where no other run is there."""
-    disturbed = runs.noise.fillna("").ne("")
-    has_quiet = (~disturbed).groupby([runs[key] for key in GROUP], dropna=False).transform("any")
-    runs = runs[~disturbed | ~has_quiet]
-    grouped = runs.groupby(GROUP, sort=False, dropna=False)
-    result = grouped.agg(
-        runs=("run_id", "size"),
-        time_s=("time_s", "median"),
-        fastest=("time_s", "min"),
-        slowest=("time_s", "max"),
-        time_low=("time_low", "min"),
-        time_high=("time_high", "max"),
-        hardware_label=("hardware_label", "first"),
-        epochs=("epochs", "first"),
-        batch_size=("batch_size", "first"),
-        metric=("metric", "first"),
-        metric_value=("metric_value", "median"),
-        quality_reached=("quality_reached", _all_reached),
-        synthetic=("synthetic", "first"),
-        noisy_runs=("noise", lambda flags: int(flags.ne("").sum())),
-    ).reset_index()
-    repeated = result.runs > 1
-    result["time_low"] = result.time_low.where(result.time_low.notna() | ~repeated, result.fastest)
-    result["time_high"] = result.time_high.where(
-        result.time_high.notna() | ~repeated, result.slowest
-    )
-    return result.drop(columns=["fastest", "slowest"])
 
 
 def _follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]:
@@ -307,11 +262,6 @@ def _frame(offers: list[Price], book: str) -> pd.DataFrame:
             "price_date": [price.as_of.isoformat() if price.as_of else "" for price in offers],
         }
     )
-
-
-def _all_reached(reached: pd.Series) -> bool | None:
-    known = reached.dropna()
-    return bool(known.all()) if len(known) else None
 
 
 def _names(row_type: type) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,12 @@ def read(path: Path) -> dict[str, Any]:
     if Path(*path.parts[-4:]) != place:
         raise InputError(f"{path} holds the record of {place}; put it back where it belongs")
     return record
+
+
+def duration(record: dict[str, Any]) -> float:
+    """Seconds that a run took in all, by the two times of day in it."""
+    begin, end = (record["run"][key] for key in ("started_at", "finished_at"))
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
 
 
 def _completed(record: dict[str, Any]) -> dict[str, Any]:

@@ -65,11 +65,13 @@ def _how(row) -> str:
     spread = pd.notna(row.time_low) and pd.notna(row.time_high)
     within = f"{style.seconds(row.time_low)} to {style.seconds(row.time_high)}" if spread else ""
     if row.predicted:
-        words = [f"predicted {words[0]}", within]
-    elif spread:
-        words += [f"median of {row.runs} runs", within]
+        words[0] = f"predicted {words[0]}"
+    if row.runs > 1:
+        machines = f" on {row.machines} machines" if row.machines > 1 else ""
+        words.append(f"median of {row.runs} runs{machines}")
+        words.append(f"{within} with {row.time_confidence:.0%} confidence")
     else:
-        words.append("a single run")
+        words.append(within if row.predicted else "a single run")
     words += [note for note in remarks(row) if note != "predicted"]
     return ", ".join(word for word in words if word)
 

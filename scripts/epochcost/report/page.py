@@ -89,6 +89,7 @@ def _cells(row) -> dict[str, Any]:
         "cost_relative": "" if pd.isna(row.cost_relative) else style.ratio(row.cost_relative),
         "mixed": bool(row.mixed_price_kinds),
         "runs": row.runs,
+        "confidence": "" if pd.isna(row.time_confidence) else f"{row.time_confidence:.0%}",
         "metric": "" if pd.isna(row.metric_value) else f"{row.metric_value:.4f}",
         "metric_name": {"val_accuracy": "accuracy", "val_acc": "accuracy"}.get(
             row.metric, f"training {row.metric}"

@@ -1,0 +1,218 @@
+"""Repeated runs: one row for those that repeat each other, and the ratio of each two such rows.
+
+Pure functions over runs.csv.
+"""
+
+from collections.abc import Callable
+from itertools import combinations
+
+import pandas as pd
+
+from epochcost.costs.rows import OWN
+from epochcost.statistics import repeats
+
+# What makes runs repetitions of each other.
+GROUP = [
+    "workload",
+    "framework",
+    "framework_version",
+    "variant",
+    "hardware_id",
+    "machine_id",
+    "source_id",
+    "predicted",
+    "data_source",
+    "data_complete",
+    "train_samples",
+    "weights",
+    "settings",
+    "recipe",
+    "vcpus",
+    "gpus_used",
+]
+_SUMMARY_COLUMNS = [
+    "runs", "machines", "time_s", "time_low", "time_high", "time_confidence", "hardware_label",
+    "epochs", "batch_size", "metric", "metric_value", "quality_reached", "synthetic", "noisy_runs",
+]  # fmt: skip
+REPEATS_COLUMNS = [
+    *GROUP,
+    "runs",
+    "machines",
+    "time_s",
+    "time_low",
+    "time_high",
+    "time_confidence",
+    "precision",
+    "ended_by",
+    "trimmed_mean_s",
+    "fastest_s",
+    "slowest_s",
+    "machine_spread",
+    "noisy_runs",
+    "runs_left_out",
+]
+# What two rows must share to be compared: everything but the software and its settings.
+_COMPARABLE = [
+    "workload",
+    "hardware_id",
+    "machine_id",
+    "predicted",
+    "data_source",
+    "data_complete",
+    "train_samples",
+    "weights",
+    "recipe",
+    "vcpus",
+]
+_COMPARED = ["framework", "framework_version", "variant", "settings"]
+COMPARISONS_COLUMNS = [
+    *_COMPARABLE,
+    *_COMPARED,
+    *(f"over_{name}" for name in _COMPARED),
+    "runs",
+    "over_runs",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "verdict",
+]
+NO_DIFFERENCE = "no difference shown"
+
+
+def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
+    """One row per group of repeated runs.
+
+    `time_s` is the median over runs; `time_low` and `time_high` its interval, which holds it with
+    the probability `time_confidence`. One quick run has the range of its prediction, without a
+    confidence, and one full run none. Where several machines of the same hardware were measured,
+    the numbers are those of the machines' medians, since runs on one machine say nothing about
+    the next.
+
+    Args:
+        runs: rows of runs.csv that ended well.
+        keep_disturbed: whether disturbed runs count beside undisturbed ones; where there is no
+            other run, they do.
+    """
+    return _by_group(runs, _summary, _SUMMARY_COLUMNS, keep_disturbed)
+
+
+def repeats_table(
+    runs: pd.DataFrame, keep_disturbed: bool = False, wanted: float | None = None
+) -> pd.DataFrame:
+    """repeats.csv: how far own runs of the same repeat each other.
+
+    `precision` is half the width of the 95 % interval over the median, empty for less than six
+    runs; `ended_by` whether the runs are enough for what was wanted (`precision`) or the time
+    ended first (`budget`); `trimmed_mean_s` MLPerf's mean without the fastest and the slowest run;
+    `machine_spread` the slowest machine's median over the fastest one's.
+
+    Args:
+        wanted: the precision that was configured.
+    """
+
+    def row(group: pd.DataFrame) -> dict:
+        reached = repeats.precision(group.time_s)
+        ended_by = "precision" if reached is not None and reached <= (wanted or 0) else "budget"
+        return _summary(group) | {
+            "precision": reached,
+            "ended_by": ended_by if wanted else "",
+            "trimmed_mean_s": repeats.trimmed_mean(group.time_s),
+            "fastest_s": group.time_s.min(),
+            "slowest_s": group.time_s.max(),
+            "machine_spread": _machine_spread(group),
+        }
+
+    return _by_group(_usable(runs), row, REPEATS_COLUMNS, keep_disturbed)[REPEATS_COLUMNS]
+
+
+def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
+    """comparisons.csv: the ratio of the medians of each two frameworks or variants on one machine.
+
+    The interval holds the ratios that a Mann-Whitney test does not reject at 5 %. `verdict` is
+    `faster`, `slower`, `no difference shown` where the interval holds 1, or empty where the runs
+    are too few for an interval.
+    """
+    rows = []
+    for shared, alike in _usable(runs).groupby(_COMPARABLE, sort=False, dropna=False):
+        groups = [
+            (key, _undisturbed(group, keep_disturbed))
+            for key, group in alike.groupby(_COMPARED, sort=True, dropna=False)
+        ]
+        for (key, group), (other_key, other) in combinations(groups, 2):
+            rows.append(
+                dict(zip(_COMPARABLE, shared, strict=True))
+                | dict(zip(_COMPARED, key, strict=True))
+                | dict(zip((f"over_{name}" for name in _COMPARED), other_key, strict=True))
+                | _comparison(group.time_s, other.time_s)
+            )
+    return pd.DataFrame(rows, columns=COMPARISONS_COLUMNS)
+
+
+def _usable(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
+
+
+def _by_group(
+    runs: pd.DataFrame, row: Callable[[pd.DataFrame], dict], columns: list[str], keep: bool
+) -> pd.DataFrame:
+    """A row for each group of repeated runs."""
+    rows = []
+    for key, group in runs.groupby(GROUP, sort=False, dropna=False):
+        kept = _undisturbed(group, keep)
+        left_out = {"runs_left_out": len(group) - len(kept)}
+        rows.append(dict(zip(GROUP, key, strict=True)) | row(kept) | left_out)
+    return pd.DataFrame(rows, columns=None if rows else list(dict.fromkeys([*GROUP, *columns])))
+
+
+def _undisturbed(group: pd.DataFrame, keep: bool) -> pd.DataFrame:
+    """The runs of a group without the disturbed ones, unless there are no others."""
+    disturbed = group.noise.fillna("").ne("")
+    return group if keep or disturbed.all() else group[~disturbed]
+
+
+def _summary(group: pd.DataFrame) -> dict:
+    """What a group of repeated runs says together."""
+    first = group.iloc[0]
+    by_machine = group.groupby("machine").time_s.median()
+    values = by_machine if len(by_machine) > 1 else group.time_s
+    interval = repeats.median_interval(values)
+    reached = group.quality_reached.dropna()
+    return {
+        "runs": len(group),
+        "machines": len(by_machine),
+        "time_s": values.median(),
+        "time_low": interval.low if interval else first.time_low,
+        "time_high": interval.high if interval else first.time_high,
+        "time_confidence": interval.confidence if interval else None,
+        **{
+            name: first[name]
+            for name in ("hardware_label", "epochs", "batch_size", "metric", "synthetic")
+        },
+        "metric_value": group.metric_value.median(),
+        "quality_reached": bool(reached.all()) if len(reached) else None,
+        "noisy_runs": int(group.noise.fillna("").ne("").sum()),
+    }
+
+
+def _machine_spread(group: pd.DataFrame) -> float | None:
+    medians = group.groupby("machine").time_s.median()
+    return medians.max() / medians.min() if len(medians) > 1 else None
+
+
+def _comparison(times: pd.Series, others: pd.Series) -> dict:
+    interval = repeats.ratio_interval(times, others)
+    verdict = ""
+    if interval:
+        verdict = NO_DIFFERENCE
+        if interval.high < 1:
+            verdict = "faster"
+        elif interval.low > 1:
+            verdict = "slower"
+    return {
+        "runs": len(times),
+        "over_runs": len(others),
+        "ratio": times.median() / others.median(),
+        "ratio_low": interval.low if interval else None,
+        "ratio_high": interval.high if interval else None,
+        "verdict": verdict,
+    }

@@ -1,0 +1,84 @@
+"""What repeated runs say together: the interval of their median, and the ratio of two.
+
+Without any assumption of how times are distributed, over runs, never over the steps of one run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy import stats
+
+CONFIDENCE = 0.95
+# Of less than so many runs no interval holds the median with that.
+FEWEST_RUNS = 6
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A range that holds what is asked for with at least the probability `confidence`."""
+
+    low: float
+    high: float
+    confidence: float
+
+
+def median_interval(values: Sequence[float]) -> Interval | None:
+    """The interval of the median by order statistics; None for less than two runs.
+
+    It is the narrowest pair of runs, as far from the ends on both sides, that holds the median
+    with 95 %. Less than six runs have no such pair: theirs is the whole range, with what
+    confidence it has (three runs: 75 %).
+    """
+    ordered = np.sort(np.asarray(values, float))
+    if len(ordered) < 2:
+        return None
+    place, confidence = _place(len(ordered))
+    return Interval(float(ordered[place - 1]), float(ordered[-place]), confidence)
+
+
+@lru_cache
+def _place(runs: int) -> tuple[int, float]:
+    """How far from both ends the interval of the median begins, and its confidence."""
+    # The number of runs below the median is that of heads in as many throws of a coin.
+    below = stats.binom(runs, 0.5)
+    place = max(1, int(below.ppf((1 - CONFIDENCE) / 2)))
+    return place, float(1 - 2 * below.cdf(place - 1))
+
+
+def precision(values: Sequence[float]) -> float | None:
+    """Half the width of the 95 % interval over the median; None for less than six runs."""
+    interval = median_interval(values)
+    if interval is None or interval.confidence < CONFIDENCE:
+        return None
+    return (interval.high - interval.low) / 2 / float(np.median(values))
+
+
+def ratio_interval(values: Sequence[float], over: Sequence[float]) -> Interval | None:
+    """The ratios of two groups of runs that a Mann-Whitney test does not reject at 5 %.
+
+    A ratio of 1 in the interval means: no difference shown. None where the runs are too few to
+    reject anything (three against three, two against eleven).
+    """
+    upper, lower = np.asarray(values, float), np.asarray(over, float)
+    if min(len(upper), len(lower)) < 1:
+        return None
+    pairs = np.divide.outer(upper, lower)
+    ratios = np.unique(pairs)
+    # The test's answer changes at these ratios alone, so it is asked once between each two.
+    tried = np.concatenate([[ratios[0] / 2], (ratios[:-1] + ratios[1:]) / 2, [ratios[-1] * 2]])
+    chances = stats.mannwhitneyu(upper[None, :], tried[:, None] * lower[None, :], axis=1).pvalue
+    kept = np.flatnonzero(chances > 1 - CONFIDENCE)
+    if not len(kept):  # runs so much alike that one ratio alone is left
+        return Interval(*[float(np.median(pairs))] * 2, CONFIDENCE)
+    first, last = int(kept[0]), int(kept[-1])
+    if first == 0 or last == len(ratios):
+        return None
+    return Interval(float(ratios[first - 1]), float(ratios[last]), CONFIDENCE)
+
+
+def trimmed_mean(values: Sequence[float]) -> float | None:
+    """MLPerf's rule: the mean without the fastest and the slowest; None for less than three."""
+    ordered = np.sort(np.asarray(values, float))
+    return float(ordered[1:-1].mean()) if len(ordered) > 2 else None

@@ -1,0 +1,87 @@
+"""Repeated runs as one row, and what each two rows say of each other."""
+
+import pandas as pd
+import pytest
+from observed import full_run
+
+from epochcost.costs import repeats
+
+
+@pytest.fixture
+def table(make_tables, record):
+    """runs.csv of full runs of mnist_mlp: {name of a framework: seconds of its runs}."""
+
+    def make(machine=None, **seconds) -> pd.DataFrame:
+        runs = []
+        for framework, times in seconds.items():
+            for trial, time in enumerate(times, 1):
+                run = full_run(record, time, trial)
+                run["run"] |= {"framework": framework, "id": f"{framework}-{trial}-{machine}"}
+                run["machine"]["id"] = machine or run["machine"]["id"]
+                runs.append(run)
+        return make_tables(*runs)[0]
+
+    return make
+
+
+def test_six_runs_have_an_interval_and_less_have_a_range(table):
+    six, three = repeats.repeats_table(table(a=[10, 11, 12, 13, 14, 19], b=[10, 11, 15])).iloc
+    assert (six.runs, six.time_s, six.time_low, six.time_high) == (6, 12.5, 10, 19)
+    assert six.time_confidence == pytest.approx(0.96875)
+    assert six.precision == pytest.approx(4.5 / 12.5)
+    assert six.trimmed_mean_s == 12.5
+    assert (six.fastest_s, six.slowest_s) == (10, 19)
+    assert three.time_confidence == 0.75
+    assert pd.isna(three.precision)
+
+
+def test_the_table_says_what_ended_the_runs(table):
+    runs = table(a=[100, 100, 100, 100, 101, 101], b=[10, 11, 12, 13, 14, 19])
+    ended = repeats.repeats_table(runs, wanted=0.02).set_index("framework").ended_by
+    assert dict(ended) == {"a": "precision", "b": "budget"}
+    assert set(repeats.repeats_table(runs).ended_by) == {""}
+
+
+def test_disturbed_runs_are_left_out_and_counted_or_kept(make_tables, record):
+    runs = [full_run(record, seconds, trial) for trial, seconds in enumerate([100, 102, 300], 1)]
+    runs[2]["noise"] = runs[2]["noise"] | {"flags": ["load from others"]}
+    table = make_tables(*runs)[0]
+    row = repeats.repeats_table(table).iloc[0]
+    assert (row.runs, row.runs_left_out, row.time_s, row.noisy_runs) == (2, 1, 101, 0)
+    row = repeats.repeats_table(table, keep_disturbed=True).iloc[0]
+    assert (row.runs, row.runs_left_out, row.time_s, row.noisy_runs) == (3, 0, 102, 1)
+
+
+def test_machines_of_one_hardware_are_a_level_of_their_own(table):
+    parts = [table(machine=f"{number:012x}", a=[time] * 6) for number, time in ((1, 100), (2, 120))]
+    both = pd.concat([part[part.source_id.eq("own")] for part in parts])
+    both = both.assign(hardware_id="gce-t4", machine_id="")
+    row = repeats.repeats_table(both).iloc[0]
+    assert (row.runs, row.machines, row.time_s) == (12, 2, 110)
+    assert (row.time_low, row.time_high, row.time_confidence) == (100, 120, 0.5)
+    assert row.machine_spread == 1.2
+
+
+def test_two_frameworks_are_compared_and_small_differences_are_none(table):
+    runs = table(
+        a=[100, 101, 102, 103, 104, 105], b=[200, 201, 203, 204, 206, 210], c=[100.5, 103.2] * 3
+    )
+    rows = repeats.comparisons_table(runs).set_index(["framework", "over_framework"])
+    faster = rows.loc[("a", "b")]
+    assert faster.verdict == "faster"
+    assert faster.ratio == pytest.approx(102.5 / 203.5)
+    assert faster.ratio_low < faster.ratio < faster.ratio_high < 0.6
+    assert rows.loc[("a", "c")].verdict == repeats.NO_DIFFERENCE
+    assert rows.loc[("b", "c")].verdict == "slower"
+
+
+def test_too_few_runs_have_a_ratio_and_no_verdict(table):
+    row = repeats.comparisons_table(table(a=[100], b=[200])).iloc[0]
+    assert row.ratio == 0.5
+    assert row.verdict == ""
+    assert pd.isna(row.ratio_low)
+
+
+def test_no_runs_make_empty_tables(table):
+    assert repeats.repeats_table(table()).empty
+    assert repeats.comparisons_table(table()).empty
