@@ -140,6 +140,11 @@ def batch_size_option():
     return f"--batch-size {KNOWN['batch_size']}" if KNOWN["batch_size"] else ""
 
 
+def time_limit_option():
+    """The option for the longest that a run may take, where that is configured."""
+    return f"--time-limit {KNOWN['time_limit_hours'] * 3600:g}" if KNOWN["time_limit_hours"] else ""
+
+
 def weights_option(files):
     """The option for weights to start from, where there are any."""
     return f"--weights {files}" if files else ""

@@ -1,6 +1,16 @@
 # Records + published measurements + price book -> tables.
 
-TABLES = ["runs", "epochs", "costs", "relative", "quality", "repeats", "comparisons"]
+TABLES = [
+    "runs",
+    "epochs",
+    "costs",
+    "relative",
+    "quality",
+    "repeats",
+    "comparisons",
+    "predictions",
+    "noise",
+]
 
 
 rule tables:

@@ -41,6 +41,7 @@ for hardware in KNOWN["hardware"]:
             scale=KNOWN["scale"],
             seed=KNOWN["seed"],
             batch_size=batch_size_option(),
+            time_limit=time_limit_option(),
         message:
             "Training {wildcards.workload} with {wildcards.framework} on {params.hardware}, "
             "trial {wildcards.trial} ({params.scale})"
@@ -48,7 +49,8 @@ for hardware in KNOWN["hardware"]:
             "{params.python} scripts/train.py {wildcards.workload} {wildcards.framework} "
             "--hardware {params.hardware} --variant {wildcards.variant} "
             "--trial {wildcards.trial} --scale {params.scale} --seed {params.seed} "
-            "--data {params.data} {params.weights} {params.batch_size} > {log} 2>&1"
+            "--data {params.data} {params.weights} {params.batch_size} {params.time_limit} "
+            "> {log} 2>&1"
 
 
 # With `precision`, a round is trained after the one before, for what is not yet precise enough.

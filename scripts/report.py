@@ -37,6 +37,7 @@ def main() -> None:
         _sections(relative, baselines, arguments.figures),
         runs,
         _machines(arguments.records),
+        pd.read_csv(arguments.tables / "noise.csv"),
         sources[sources.source_id.isin(relative.source_id)].to_dict("records"),
     )
     files.write_text(arguments.report, html)

@@ -1,7 +1,7 @@
 """Make the tables of results/tables/ from records, published measurements and prices.
 
-In: results/runs/, data/published/, config/prices.csv, config/hardware.yaml. Out: runs.csv,
-epochs.csv, costs.csv, relative.csv, quality.csv, repeats.csv, comparisons.csv.
+In: results/runs/, data/published/, config/prices.csv, config/hardware.yaml. Out: one CSV per table:
+runs, epochs, costs, relative, quality, repeats, comparisons, predictions, noise.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import configuration, errors, files
-from epochcost.costs import prices, published, quality, repeats, rows, tables
+from epochcost.costs import noise, predictions, prices, published, quality, repeats, rows, tables
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
 from epochcost.records import record
@@ -38,7 +38,7 @@ def main() -> None:
     arguments = parser.parse_args()
     configured = configuration.load()
     labels = {key: entry["label"] for key, entry in configured.hardware.items()}
-    runs, epochs = _rows(arguments.records, arguments.published, labels)
+    runs, epochs, noted = _rows(arguments.records, arguments.published, labels)
     known = prices.load(arguments.published / "prices.csv", *arguments.prices)
     costs = tables.costs_table(
         runs,
@@ -59,6 +59,8 @@ def main() -> None:
         ("relative", relative),
         ("repeats", repeats.repeats_table(runs, kept, arguments.precision)),
         ("comparisons", repeats.comparisons_table(runs, kept)),
+        ("noise", noted),
+        ("predictions", predictions.predictions_table(runs, kept)),
         (
             "quality",
             quality.quality_table(runs, epochs, configured.complete_samples(), configured.recipes),
@@ -70,12 +72,14 @@ def main() -> None:
 
 
 def _rows(folder: Path, study: Path, labels: dict[str, str]):
-    runs, epochs = published.runs(study, labels), published.epochs(study)
+    """runs.csv, epochs.csv and noise.csv."""
+    runs, epochs, noted = published.runs(study, labels), published.epochs(study), []
     for _, content in record.read_all(folder):
         row = rows.run_row(content, labels.get(content["run"]["hardware"], ""))
         runs.append(row)
         epochs.extend(rows.epoch_rows(content, row.run_id))
-    return tables.runs_table(runs), tables.epochs_table(epochs)
+        noted.append(noise.noise_row(content))
+    return tables.runs_table(runs), tables.epochs_table(epochs), noise.noise_table(noted)
 
 
 def _local_price(arguments: argparse.Namespace) -> prices.Price | None:

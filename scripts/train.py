@@ -9,21 +9,28 @@ import argparse
 import dataclasses
 import json
 import os
+import platform
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
-from epochcost import errors, files, frameworks, recipes, tuning, workloads
+from epochcost import __version__, errors, files, frameworks, recipes, tuning, workloads
 from epochcost.datasets import arrays
 from epochcost.errors import InputError, nearest
 from epochcost.hardware import check_devices, check_machine
 from epochcost.measurement import clock as clocks
-from epochcost.measurement import machine, observation, schedule
+from epochcost.measurement import cloud, machine, observation, schedule, yardstick
 from epochcost.measurement.activity import Activity
+from epochcost.measurement.checkpoints import MOST_STARTS, Checkpoints
+from epochcost.measurement.sampler import Sampler
 from epochcost.measurement.turn import turn
 from epochcost.records import record
 
 ROOT = Path(__file__).resolve().parents[1]
+_GRACE_S = 3.0
 _PACKAGES = (
     "tensorflow",
     "tensorflow-cpu",
@@ -61,12 +68,16 @@ def main() -> int:
     parser.add_argument("--scale", choices=["quick", "full"], default="quick")
     parser.add_argument("--batch-size", type=_positive, help="default: the recipe's")
     parser.add_argument("--epochs", type=_positive, help="default: the recipe's")
+    parser.add_argument(
+        "--time-limit", type=float, help="seconds after which a run has failed; default: none"
+    )
     parser.add_argument("--seed", type=int, default=1, help="the trial number is added to it")
     arguments = parser.parse_args()
     if arguments.choices:
         recipe = _recipe(arguments.workload, arguments.framework)
         print(json.dumps(frameworks.load(arguments.framework).choices(recipe)))
         return 0
+    signal.signal(signal.SIGTERM, _end)
     return train(arguments)
 
 
@@ -109,13 +120,20 @@ def train(arguments: argparse.Namespace) -> int:
             arguments.trial,
         )
     )
+    checkpoints = None
+    if arguments.scale == "full":  # a quick run is as soon begun anew
+        checkpoints = Checkpoints(_checkpoint_folder(arguments))
     try:
         with turn() as waited:
-            content = _measure(arguments, recipe, settings, here, waited)
+            content = _measure(arguments, recipe, settings, here, waited, checkpoints)
     except BaseException:
+        if checkpoints:
+            checkpoints.leave()
         place.leave()
         raise
     place.write(content)
+    if checkpoints:
+        checkpoints.drop()
     if content["failure"]:
         print(
             f"epochcost: {content['run']['id']} failed while in {content['failure']['phase']}: "
@@ -126,7 +144,12 @@ def train(arguments: argparse.Namespace) -> int:
 
 
 def _measure(
-    arguments: argparse.Namespace, recipe: dict, settings: dict, here: dict, waited: float
+    arguments: argparse.Namespace,
+    recipe: dict,
+    settings: dict,
+    here: dict,
+    waited: float,
+    checkpoints: Checkpoints | None,
 ) -> dict:
     run = {
         "hardware": arguments.hardware,
@@ -135,17 +158,133 @@ def _measure(
         "variant": arguments.variant,
         "trial": arguments.trial,
         "scale": arguments.scale,
-        "seed": arguments.seed + arguments.trial,
         "started_at": observation.now(),
     }
-    busy = Activity()
+    seed = arguments.seed + arguments.trial
+    preparing = clocks.Stopwatch()
+    can_do = yardstick.asked()
+    busy, sampler = Activity(), Sampler(checkpoints and checkpoints.alive)
+    here = here | {"cloud": cloud.describe()}
+    prepared_in = preparing.seconds()
     try:
         framework = frameworks.load(arguments.framework, settings)
     except ImportError as error:
         raise InputError(
             f"{arguments.framework} cannot be imported by {sys.executable}: {error}"
         ) from None
-    imported = clocks.process_age() - waited
+    imported = clocks.process_age() - waited - prepared_in
+    _check_framework(framework, recipe, arguments, settings, here)
+    definition = workloads.load(arguments.workload)
+    prepared, split, reading = _read_data(arguments.data, recipe, definition)
+    weights = None
+    if "weights" in recipe:
+        weights, file = _find_weights(recipe["weights"], arguments.weights)
+        split = dataclasses.replace(split, weights=file)
+    samples = (len(split.x_train), split.validation_samples)
+    about = {
+        "machine": here,
+        "yardstick": can_do,
+        "git": observation.git(ROOT),
+        "seed": seed,
+        "settings": recipe,
+        "data": observation.data_part(prepared.manifest, samples),
+        "weights": weights,
+    }
+    clock = clocks.Clock(schedule.plan(arguments.scale, recipe, *samples), waited)
+    if checkpoints:
+        run["started_at"] = checkpoints.begin(
+            _identity(about, clock) | {"software": [framework.VERSION, settings]},
+            clock,
+            run["started_at"],
+        )
+    for phase, seconds in (("import", imported), ("data", reading), ("measuring", prepared_in)):
+        clock.add(phase, seconds)
+    failure = None
+    try:
+        with _time_limit(arguments.time_limit, clock):
+            if checkpoints and checkpoints.starts > MOST_STARTS:
+                raise GivenUpError(
+                    f"killed {MOST_STARTS} times before the end of an epoch; the "
+                    "system may have run out of memory"
+                )
+            predict = framework.train(recipe, definition, split, clock, seed, settings)
+            if hasattr(definition, "sample") and predict is not None:
+                with clock.phase("sample"):
+                    clock.sample = definition.sample(predict, split, recipe["model"], seed)
+        if observation.diverged(clock):
+            failure = {"phase": "train", "reason": "the loss is not a finite number"}
+    except (GivenUpError, *framework.FAILURES) as error:
+        failure = {"phase": clock.phase_now, "reason": errors.one_line(error)[:500]}
+    about["software"] = _software(framework, settings)
+    shares, seen = busy.summary(), sampler.stop()
+    return observation.record(run, about, clock, shares, seen, failure)
+
+
+class GivenUpError(Exception):
+    """A training is ended by epochcost, and that is a failure of it."""
+
+
+@contextmanager
+def _time_limit(seconds: float | None, clock: clocks.Clock) -> Iterator[None]:
+    """Give a training up when its processes have taken so long."""
+
+    def give_up(*_) -> None:
+        raise GivenUpError(f"not done within its time limit of {seconds:g} s")
+
+    signal.signal(signal.SIGALRM, give_up)
+    if seconds:
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds - clock.wall()))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _end(*_) -> None:
+    """Somebody asks this process to end, as a cloud does before it takes a machine away."""
+    print("epochcost: told to end; a full run goes on after its last whole epoch", file=sys.stderr)
+    status = 128 + signal.SIGTERM
+    # Where the exit is raised within a destructor, Python ignores it; then the alarm ends us.
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(status))
+    signal.setitimer(signal.ITIMER_REAL, _GRACE_S)
+    sys.exit(status)
+
+
+def _checkpoint_folder(arguments: argparse.Namespace) -> Path:
+    """Where the checkpoint of a run lies: never among the records."""
+    if arguments.record:
+        return arguments.record.with_name(f"{arguments.record.name}.checkpoint")
+    return record.path_of(
+        Path("results/checkpoints"),
+        arguments.hardware,
+        arguments.workload,
+        arguments.framework,
+        arguments.variant,
+        arguments.trial,
+    ).with_suffix("")
+
+
+def _identity(about: dict, clock: clocks.Clock) -> dict:
+    """What must be the same for an interrupted training to go on."""
+    here = about["machine"]
+    return {
+        "recipe": record.recipe_id(about["settings"]),
+        "data": about["data"]["sha256"],
+        "weights": about["weights"],
+        "seed": about["seed"],
+        "steps": clock.schedule.steps,
+        "hardware": [
+            here["cpu_model"], here["usable_cores"], [gpu["name"] for gpu in here["gpus"]],
+        ],
+    }  # fmt: skip
+
+
+def _check_framework(framework, recipe: dict, arguments, settings: dict, here: dict) -> None:
+    """Refuse what the framework, as it is here, cannot do.
+
+    Raises:
+        InputError: it does not see the GPU or the devices, or does not know a setting.
+    """
     _check_device(framework, here)
     if arguments.variant == tuning.BFLOAT16 and not machine.has_bfloat16(framework.device()):
         raise InputError("this machine has no arithmetic for bfloat16")
@@ -156,36 +295,20 @@ def _measure(
             f"{settings['devices']} devices are wanted, {framework.VERSION} sees "
             f"{framework.devices()}"
         )
-    definition = workloads.load(arguments.workload)
-    prepared, split, reading = _read_data(arguments.data, recipe, definition)
-    weights = None
-    if "weights" in recipe:
-        weights, file = _find_weights(recipe["weights"], arguments.weights)
-        split = dataclasses.replace(split, weights=file)
-    samples = (len(split.x_train), split.validation_samples)
-    clock = clocks.Clock(schedule.plan(arguments.scale, recipe, *samples))
-    clock.phases.update({"import": imported, "data": reading})
-    failure = None
-    try:
-        predict = framework.train(recipe, definition, split, clock, run["seed"], settings)
-        if hasattr(definition, "sample") and predict is not None:
-            with clock.phase("sample"):
-                clock.sample = definition.sample(predict, split, recipe["model"], run["seed"])
-        if observation.diverged(clock):
-            failure = {"phase": "train", "reason": "the loss is not a finite number"}
-    except framework.FAILURES as error:
-        failure = {"phase": clock.phase_now, "reason": errors.one_line(error)[:500]}
+
+
+def _software(framework, settings: dict) -> dict:
+    """What of a record says which software trained, and how it was set."""
     software = {
+        "python": platform.python_version(),
+        "epochcost": __version__,
         "framework_version": framework.VERSION,
         "packages": _versions(),
         "device": framework.device(),
         "threads": machine.usable_cores() if framework.threads() == 0 else framework.threads(),
         "settings": settings,
     }
-    software |= getattr(framework, "SOFTWARE", {})  # of a framework in a Python of its own
-    return observation.record(
-        run, recipe, prepared.manifest, weights, samples, clock, busy, software, failure, ROOT
-    )
+    return software | getattr(framework, "SOFTWARE", {})  # of one in a Python of its own
 
 
 def _read_data(folder: Path, recipe: dict, definition):

@@ -59,6 +59,7 @@ def run(tmp_path, data, monkeypatch):
             "settings": None,
             "batch_size": None,
             "epochs": None,
+            "time_limit": None,
             "record": tmp_path / "local/mnist_mlp/pytorch/default-1.json",
         }
         arguments = argparse.Namespace(**(options | change))
@@ -128,7 +129,8 @@ def test_a_mistake_in_the_code_is_no_observation(run, tmp_path):
 
     with pytest.raises(TypeError):
         run(behaviour)
-    assert not list((tmp_path / "local").rglob("*default*"))
+    (left,) = (tmp_path / "local/mnist_mlp/pytorch").iterdir()
+    assert left.name == "default-1.json.checkpoint", "no record, and the place is free"
 
 
 @pytest.mark.parametrize(

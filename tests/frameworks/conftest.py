@@ -41,3 +41,16 @@ def little_text(tmp_path_factory):
     values = {"text": characters.astype(np.uint8), "alphabet": alphabet}
     arrays.save(folder / "odd", values, "nietzsche", "synthetic", "synthetic", {}, {})
     return folder
+
+
+@pytest.fixture(scope="session")
+def few_pictures(tmp_path_factory):
+    """A folder of a few generated pictures of 224 x 224."""
+    rng = np.random.default_rng(5)
+    folder = tmp_path_factory.mktemp("pictures")
+    values = {}
+    for part, count in (("train", 6), ("validation", 4)):
+        values[f"x_{part}"] = rng.integers(0, 255, (count, 224, 224, 3), dtype=np.uint8)
+        values[f"y_{part}"] = np.arange(count, dtype=np.uint8) % 2
+    arrays.save(folder, values, "cats-vs-dogs", "synthetic", "synthetic", {}, {})
+    return folder

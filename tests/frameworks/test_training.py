@@ -10,7 +10,7 @@ from trainings import train
 
 from epochcost import files
 from epochcost.configuration import ROOT
-from epochcost.datasets import arrays, download, preparation
+from epochcost.datasets import download, preparation
 from epochcost.measurement import machine
 
 FRAMEWORKS = ["keras-tensorflow", "pytorch"]
@@ -39,6 +39,9 @@ def test_a_quick_run_leaves_a_whole_record(pythons, little, tmp_path, workload, 
     for phase in ("import", "data", "build", "first_step", "train", "evaluate"):
         assert record["phases"][phase] > 0, phase
     assert record["phases"]["save"] is None
+    together = sum(seconds or 0 for seconds in record["phases"].values())
+    assert together == pytest.approx(record["wall_s"])
+    assert record["utilisation"]["samples"] > 2
     assert len(record["evaluations"]) == 2
     assert record["input"]["steps"] == 50
     assert 0 < record["input"]["seconds"] < record["epochs"][0]["train_s"]
@@ -110,19 +113,6 @@ def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
     assert len(record["sample"]) == 400
     assert record["sample"].count("abcdefghijklm") > 25
     assert record["phases"]["sample"] > 0
-
-
-@pytest.fixture(scope="module")
-def few_pictures(tmp_path_factory):
-    """A folder of a few generated pictures of 224 x 224."""
-    rng = np.random.default_rng(5)
-    folder = tmp_path_factory.mktemp("pictures")
-    values = {}
-    for part, count in (("train", 6), ("validation", 4)):
-        values[f"x_{part}"] = rng.integers(0, 255, (count, 224, 224, 3), dtype=np.uint8)
-        values[f"y_{part}"] = np.arange(count, dtype=np.uint8) % 2
-    arrays.save(folder, values, "cats-vs-dogs", "synthetic", "synthetic", {}, {})
-    return folder
 
 
 def test_fine_tuning_has_three_timed_parts_and_says_that_it_starts_from_random_weights(

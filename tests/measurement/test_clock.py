@@ -1,7 +1,10 @@
+import subprocess
+import sys
 import time
 
 import pytest
 
+from epochcost.configuration import ROOT
 from epochcost.measurement import schedule
 from epochcost.measurement.clock import Clock
 
@@ -96,3 +99,13 @@ def test_the_phase_of_a_failure_is_known():
     clock.step(0)
     clock.step(1)
     assert clock.phase_now == "train"
+
+
+def test_the_age_of_a_process_is_right_to_a_few_hundredths_of_a_second():
+    code = "from epochcost.measurement.clock import process_age as age; print(age())"
+    python = [sys.executable, "-c", "import time; time.sleep(0.5); " + code]
+    begin = time.monotonic()
+    done = subprocess.run(
+        python, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT / "scripts")}
+    )
+    assert 0.5 <= float(done.stdout) <= time.monotonic() - begin + 0.02

@@ -1,5 +1,7 @@
 import os
 
+import pytest
+
 from epochcost.measurement import activity, machine
 
 
@@ -27,20 +29,45 @@ def test_usable_cores_are_those_of_the_affinity():
         os.sched_setaffinity(0, allowed)
 
 
-def test_others_load_and_stolen_time_are_flagged():
-    quiet = {"cpu": 0.9, "others": 0.01, "steal": 0.0}
-    assert activity.noise(quiet)["flags"] == []
-    half_a_core = 0.5 / os.cpu_count()
-    assert activity.noise(quiet | {"others": half_a_core})["flags"] == ["load from others"]
-    assert len(activity.noise(quiet | {"steal": 0.1})["flags"]) == 1
+QUIET = {"cpu": 0.9, "others": 0.01, "steal": 0.0}
+SEEN = {
+    "samples": 9, "cpu_mhz": None, "throttled": 0, "swapped_mib": 0.0,
+    "memory_stalled_share": 0.0, "quota_waited_share": None, "gpus": [],
+}  # fmt: skip
+GPU = {"held_down_by": ["power cap"], "processes_before": 0}
 
 
-def test_a_share_that_is_not_known_is_null():
-    assert activity.noise({"cpu": None, "others": None, "steal": None}) == {
-        "others_cpu_share": None,
-        "steal_share": None,
-        "flags": [],
-    }
+@pytest.mark.parametrize(
+    ("shares", "seen", "flags"),
+    [
+        ({}, {}, []),
+        ({"others": 0.5 / os.cpu_count()}, {}, ["load from others"]),
+        ({"steal": 0.1}, {}, ["processor time stolen by the host"]),
+        ({}, {"throttled": 3}, ["processor slowed down for its heat"]),
+        ({}, {"throttled": None}, []),
+        ({}, {"memory_stalled_share": 0.2}, ["waiting for memory"]),
+        ({}, {"swapped_mib": 300.0}, ["memory on disk"]),
+        ({}, {"quota_waited_share": 0.2}, ["share of the container used up"]),
+        ({}, {"gpus": [GPU]}, []),
+        ({}, {"gpus": [GPU | {"processes_before": 1}]}, ["another process on the GPU"]),
+        ({}, {"gpus": [GPU | {"held_down_by": ["heat"]}]}, ["GPU slowed down: heat"]),
+    ],
+)
+def test_what_may_have_disturbed_a_run_is_flagged(shares, seen, flags):
+    assert activity.noise(QUIET | shares, SEEN | seen)["flags"] == flags
+
+
+def test_what_is_not_known_is_null_and_a_run_without_samples_is_flagged():
+    noise = activity.noise({"cpu": None, "others": None, "steal": None}, {})
+    assert noise.pop("flags") == ["not sampled"]
+    assert set(noise.values()) == {None}
+
+
+def test_a_share_of_the_container_limits_the_cores(monkeypatch):
+    monkeypatch.setattr(machine.limits, "cpus", lambda: 1.5)
+    assert machine.usable_cores() == 1
+    monkeypatch.setattr(machine.limits, "cpus", lambda: 900.0)
+    assert machine.usable_cores() == len(os.sched_getaffinity(0))
 
 
 def test_own_work_is_not_the_work_of_others():

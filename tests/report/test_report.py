@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from epochcost.configuration import ROOT
+from epochcost.costs import noise
 from epochcost.report import answer, page
 
 BASES = pd.read_csv(ROOT / "data/published/baselines.csv")
@@ -106,7 +107,7 @@ def test_real_data_stand_for_generated_ones_and_full_runs_for_predictions(row):
     assert list(answer.own_rows(table, BASES).time_s) == [33.0]
 
 
-def render(shown: list[dict] = (), runs: list[dict] = ()) -> str:
+def render(shown: list[dict] = (), runs: list[dict] = (), noted: list = ()) -> str:
     marks = ["synthetic", "predicted", "data_complete"]
     return page.render(
         ["x & y"] if shown else [],
@@ -114,6 +115,7 @@ def render(shown: list[dict] = (), runs: list[dict] = ()) -> str:
         [],
         pd.DataFrame(runs, columns=["run_id", "source_id", "status", "reason", "noise"]),
         [],
+        noise.noise_table(noted),
         [],
     )
 
@@ -122,6 +124,17 @@ def test_a_page_without_records_says_so():
     html = render()
     assert "Nothing has been measured yet" in html
     assert "Synthetic data." not in html
+
+
+def test_the_page_shows_what_else_went_on(record):
+    record["noise"] |= {"others_cpu_share": 0.031, "flags": ["load from others"]}
+    record["phases"] |= {"lost": 12.0}
+    html = render(noted=[noise.noise_row(record)])
+    row = html[html.index('id="noise"') :]
+    assert "3.1%" in row
+    assert "load from others" in row
+    many = [noise.noise_row(record)] * 230
+    assert "30 more are in <code>tables/noise.csv</code>" in render(noted=many)
 
 
 def test_the_page_warns_of_what_it_shows():

@@ -14,6 +14,7 @@ import keras
 import numpy as np
 import torch
 import yaml
+from torch.utils.flop_counter import FlopCounterMode
 
 from epochcost import workloads
 from epochcost.frameworks import keras_fit, pytorch
@@ -148,6 +149,13 @@ def main() -> None:
     result["torch"] = loss_and_gradient(
         loss(ours(inputs), labels), [parameter for _, parameter, _ in pairs(theirs, ours)]
     )
+    result["multiply_adds"] = [
+        keras_fit.multiply_adds(theirs),
+        pytorch.multiply_adds(ours, inputs[:1]),
+    ]
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        ours(inputs[:1])
+    result["counted_by_torch"] = counter.get_total_flops() // 2
     result["steps"] = steps(recipe["optimizer"])
     result["parameters"] = [theirs.count_params(), sum(weight.numel() for weight in trained)]
     print(json.dumps(result))

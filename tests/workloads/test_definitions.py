@@ -33,11 +33,19 @@ def both(request, pythons):
         env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout) | {"published": parameters}
+    return json.loads(done.stdout) | {"published": parameters, "workload": request.param}
 
 
 def test_both_have_the_published_number_of_parameters(both):
     assert both["parameters"] == [both["published"], both["published"]]
+
+
+def test_both_take_as_many_operations(both):
+    ours, theirs = both["multiply_adds"]
+    assert ours == theirs > 0
+    # PyTorch's own counter knows no LSTM that is one operation, and counts the dense layer alone.
+    if "lstm" not in both["workload"]:
+        assert ours == both["counted_by_torch"]
 
 
 def test_the_same_weights_and_batch_give_the_same_loss_and_gradient(both):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from epochcost.hardware import LOCAL
-from epochcost.records.record import recipe_id
+from epochcost.records.record import duration, recipe_id
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
@@ -19,10 +19,12 @@ class RunRow:
         that, with `time_low` and `time_high` (`predicted` is then true).
     machine: the machine that trained; of published runs not known.
     machine_id: the same, set where each machine is shown by itself (hardware `local`).
+    wall_s: seconds of all of the run's processes, from their start to the record.
     weights: what the model started from, `random` where its recipe's weights could not be had;
         empty where the recipe names none.
     settings: what of the framework's own settings was changed; empty for nothing.
     input_share: of an own run, time to fetch a batch alone over the time of a training step.
+    gflops, gflops_share: of an own run, operations a second, and over what the processor can do.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
     """
 
@@ -57,11 +59,14 @@ class RunRow:
     time_s: float | None
     time_low: float | None
     time_high: float | None
+    wall_s: float | None
     metric: str
     metric_value: float | None
     quality_target: float | None
     quality_reached: bool | None
     input_share: float | None
+    gflops: float | None
+    gflops_share: float | None
     noise: str
     price_per_hour_usd_stated: float | None
     notes: str
@@ -137,11 +142,14 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         time_s=time_s,
         time_low=time_low,
         time_high=time_high,
+        wall_s=duration(record),
         metric=quality["metric"],
         metric_value=None if quick or data["source"] == "synthetic" else quality["value"],
         quality_target=quality["target"],
         quality_reached=quality["reached"],
         input_share=_input_share(record),
+        gflops=_gflops(record),
+        gflops_share=_gflops_share(record),
         noise="; ".join(record["noise"]["flags"]),
         price_per_hour_usd_stated=None,
         notes="",
@@ -211,6 +219,22 @@ def _input_share(record: dict[str, Any]) -> float | None:
         return None
     step = record["settings"]["batch_size"] / steady["samples_per_second"]
     return alone["seconds"] / alone["steps"] / step
+
+
+def _gflops(record: dict[str, Any]) -> float | None:
+    """Useful operations in a second of training, in GFLOP/s, once warm."""
+    steady, flop = record["steady_state"], record["flop_per_sample"]
+    if steady is None or flop is None:
+        return None
+    return steady["samples_per_second"] * flop / 1e9
+
+
+def _gflops_share(record: dict[str, Any]) -> float | None:
+    """The same over what the processors did in products of matrices; not known of a GPU."""
+    achieved, yardstick = _gflops(record), record["yardstick"]
+    if achieved is None or yardstick is None or record["software"]["device"] != "cpu":
+        return None
+    return achieved / yardstick["matmul_gflops"]
 
 
 def _settings(changed: dict[str, Any]) -> str:

@@ -86,6 +86,7 @@ def train(
         model.to(place)
         for loader in loaders:
             loader.tensors, _ = pytorch.arrange(model, loader.tensors, loader.tensors, settings)
+        clock.multiply_adds = pytorch.multiply_adds(model, loaders.train.tensors[0][:1])
         learner = Learner(
             loaders,
             model,
@@ -95,7 +96,13 @@ def train(
         )
     clock.synchronise = pytorch.synchronise_of(place)
     with learner.no_logging():
-        learner.fit(schedule.epochs, lr=recipe["optimizer"]["learning_rate"], cbs=ReadClock(clock))
+        rate, done = recipe["optimizer"]["learning_rate"], len(clock.epochs)
+        if clock.resume_from:
+            with clock.phase("build"):
+                learner.create_opt()
+                pytorch.restore(clock.resume_from, model, learner.opt, None)
+        if done < schedule.epochs:
+            learner.fit(schedule.epochs - done, lr=rate, cbs=ReadClock(clock))
         for _ in range(schedule.evaluations):
             with clock.evaluation():
                 learner.validate()
@@ -107,12 +114,16 @@ def train(
 
 
 class ReadClock(Callback):
-    """Reads the clock where the schedule says so; after Recorder, whose values it takes."""
+    """Reads the clock where the schedule says so; after Recorder, whose values it takes.
+
+    Args:
+        keeps: whether a training can go on from the end of each epoch.
+    """
 
     order = Recorder.order + 1
 
-    def __init__(self, clock: Clock) -> None:
-        self.clock = clock
+    def __init__(self, clock: Clock, keeps: bool = True) -> None:
+        self.clock, self.keeps = clock, keeps
 
     def before_train(self):
         self.clock.epoch_begin()
@@ -126,6 +137,9 @@ class ReadClock(Callback):
 
     def after_epoch(self):
         self.clock.epoch_end(self.recorder.loss.value.item(), self.recorder.values[-1][-1])
+        if self.keeps:
+            learner = self.learn
+            self.clock.checkpoint(partial(pytorch.save, learner.model, learner.opt, None))
 
 
 class _Batches(DataLoader):

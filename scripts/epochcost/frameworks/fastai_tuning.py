@@ -5,6 +5,7 @@ one-cycle schedule, and predictions with test-time augmentation, which give the 
 """
 
 from functools import partial
+from pathlib import Path
 
 import torch
 from fastai.data.core import Datasets
@@ -35,6 +36,8 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
     with clock.phase("build"):
         model = definition.torch_model(split, recipe["model"])
         model.to(place)
+        sample = torch.zeros(1, 3, *split.shape[:2], device=place)
+        clock.multiply_adds = pytorch.multiply_adds(model, sample)
         settings = recipe["optimizer"]
         learner = Learner(
             loaders,
@@ -51,16 +54,22 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
         )
         learner.freeze()
     clock.synchronise = pytorch.synchronise_of(place)
-    rate, read = settings["learning_rate"], ReadClock(clock)
+    rate, read = settings["learning_rate"], ReadClock(clock, keeps=False)
+    frozen = tuning["frozen_epochs"]
+    if clock.resume_from:
+        with clock.phase("build"):
+            model.load_state_dict(torch.load(clock.resume_from, weights_only=True))
     with learner.no_logging(), learner.no_bar():
         cycle = {"moms": tuning["momentum"], "wd": tuning["weight_decay"], "cbs": read}
-        learner.fit_one_cycle(tuning["frozen_epochs"], slice(rate), **cycle)
+        # It goes on between its parts; within one, the schedule of the rate would begin anew.
+        if not clock.epochs:
+            learner.fit_one_cycle(frozen, slice(rate), **cycle)
+            clock.checkpoint(partial(_save, model))
         learner.unfreeze()
-        learner.fit_one_cycle(
-            recipe["epochs"] - tuning["frozen_epochs"],
-            slice(rate / tuning["body_divisor"], rate),
-            **cycle,
-        )
+        if len(clock.epochs) < recipe["epochs"]:
+            rates = slice(rate / tuning["body_divisor"], rate)
+            learner.fit_one_cycle(recipe["epochs"] - frozen, rates, **cycle)
+            clock.checkpoint(partial(_save, model))
         with clock.phase("predict"):
             odds, labels = learner.tta(n=tuning["views"])
             clock.accuracy = accuracy(odds, labels).item()
@@ -69,6 +78,11 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
             pass
         clock.synchronise()
     return partial(pytorch.predict, model, place=place)
+
+
+def _save(model: torch.nn.Module, path: Path) -> None:
+    """Write what the next part begins with; fine-tuning clears the optimiser between its parts."""
+    pytorch.write(model.state_dict(), path)
 
 
 def _loaders(split: Split, samples: int, held_out: int, batch: int, tuning: dict, place):

@@ -5,12 +5,15 @@ keras_torch, keras_jax). Keras 3 adds RMSprop's epsilon under the root where PyT
 add it to the root, so its square is given.
 """
 
+import math
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import keras
 import numpy as np
 
-from epochcost.measurement.clock import Clock
+from epochcost.measurement.clock import Clock, Stopwatch
 from epochcost.workloads import Split
 
 
@@ -47,6 +50,10 @@ def train(
             steps_per_execution=settings.get("steps_per_execution", 1),
             jit_compile=settings.get("jit_compile", "auto"),
         )
+        clock.multiply_adds = multiply_adds(model)
+        if clock.resume_from:
+            keras.utils.set_random_seed(seed + len(clock.epochs))
+            _restore(clock.resume_from, model)
     clock.synchronise = lambda: _wait_for(model)
     samples = schedule.samples
     training = {
@@ -61,12 +68,14 @@ def train(
     if schedule.evaluation_steps:
         held_out = schedule.evaluation_steps * batch
         validation = (split.x_validation[:held_out], split.y_validation[:held_out])
+    preparing = Stopwatch()
     model.fit(
         **training,
         epochs=schedule.epochs,
+        initial_epoch=len(clock.epochs),
         validation_data=validation,
         verbose=0,
-        callbacks=[_ReadClock(clock)],
+        callbacks=[_ReadClock(clock, preparing)],
     )
     for _ in range(schedule.evaluations):
         with clock.evaluation():
@@ -78,9 +87,10 @@ def train(
 def _time_input(clock: Clock, training: dict) -> None:
     """Time the input pipeline with a model that does nothing; its first step is a warm-up."""
     steps = clock.schedule.input_steps
-    model = _Idle(name="idle")
-    model.compile()
-    model.fit(**training, steps_per_epoch=1, verbose=0)
+    with clock.phase("measuring"):
+        model = _Idle(name="idle")
+        model.compile()
+        model.fit(**training, steps_per_epoch=1, verbose=0)
     with clock.input_alone(steps):
         model.fit(**training, steps_per_epoch=steps, verbose=0)
 
@@ -105,15 +115,39 @@ def _wait_for(model: keras.Model) -> None:
     keras.ops.convert_to_numpy(model.trainable_variables[-1])
 
 
+def _variables(model: keras.Model) -> list:
+    """All that changes while a model is trained: weights, what dropout draws from, optimiser."""
+    return [*model.variables, *model.optimizer.variables]
+
+
+def _save(model: keras.Model, path: Path) -> None:
+    """Write all that a training needs to go on from the end of an epoch."""
+    _wait_for(model)
+    values = [keras.ops.convert_to_numpy(variable) for variable in _variables(model)]
+    with open(path, "wb") as file:
+        np.savez(file, *values)
+
+
+def _restore(path: Path, model: keras.Model) -> None:
+    """Go on from what `_save` has written; samples come in another order than they would have."""
+    model.optimizer.build(model.trainable_variables)
+    with np.load(path) as values:
+        for number, variable in enumerate(_variables(model)):
+            variable.assign(values[f"arr_{number}"])
+
+
 class _ReadClock(keras.callbacks.Callback):
     """Reads the clock where the schedule says so.
 
     It has no `on_train_batch_end`: with one, Keras would wait for the loss of every step.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, preparing: Stopwatch) -> None:
         super().__init__()
-        self._clock = clock
+        self._clock, self._preparing = clock, preparing
+
+    def on_train_begin(self, logs=None):
+        self._clock.add("build", self._preparing.seconds())
 
     def on_epoch_begin(self, epoch, logs=None):
         self._clock.epoch_begin()
@@ -128,6 +162,23 @@ class _ReadClock(keras.callbacks.Callback):
         if "val_accuracy" not in logs:
             self._clock.train_end()
         self._clock.epoch_end(logs["loss"], logs.get("val_accuracy"))
+        self._clock.checkpoint(partial(_save, self.model))
+
+
+def multiply_adds(model: keras.Model) -> int:
+    """Products with their sums of one sample's way through a model: each weight, each time used."""
+    count = 0
+    for layer in model.layers:
+        if isinstance(layer, keras.layers.Conv2D):
+            _, height, width, _ = layer.output.shape
+            count += height * width * math.prod(layer.kernel.shape)
+        elif isinstance(layer, keras.layers.Dense):
+            count += math.prod(layer.kernel.shape)
+        elif isinstance(layer, keras.layers.LSTM | keras.layers.Bidirectional):
+            steps = layer.input.shape[1]
+            products = [weights for weights in layer.weights if "kernel" in weights.name]
+            count += steps * sum(math.prod(weights.shape) for weights in products)
+    return count
 
 
 def loss_of(name: str) -> keras.losses.Loss:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -16,7 +17,7 @@ from torch import nn
 from epochcost.frameworks import memory_choices, pytorch_group, thread_choices
 from epochcost.frameworks.pytorch_group import Group
 from epochcost.measurement import machine
-from epochcost.measurement.clock import Clock
+from epochcost.measurement.clock import Clock, Epoch
 from epochcost.measurement.schedule import Schedule
 from epochcost.workloads import Split
 
@@ -91,7 +92,7 @@ def train(
             )
     model_facts = replace(split, x_train=split.x_train[:1], x_validation=None, y_validation=None)
     training = _Training(recipe, definition.__name__, model_facts, training, validation, settings)
-    others = (training, schedule, seed)
+    others = (training, schedule, seed, clock.epochs, clock.resume_from)
     with ExitStack() as stack:
         with clock.phase("build"):
             count = settings.get("devices", 1)
@@ -105,9 +106,18 @@ def train(
     return partial(predict, model, place=group.place)
 
 
-def _train_as_another(group: Group, training: "_Training", schedule: Schedule, seed: int) -> None:
+def _train_as_another(
+    group: Group,
+    training: "_Training",
+    schedule: Schedule,
+    seed: int,
+    done: list[Epoch],
+    resume_from: Path | None,
+) -> None:
     """What the other processes of a group do: the same, by a clock that nobody reads."""
-    training.fit(group, Clock(schedule), seed)
+    clock = Clock(schedule)
+    clock.epochs, clock.resume_from = list(done), resume_from
+    training.fit(group, clock, seed)
 
 
 @dataclass
@@ -144,8 +154,12 @@ class _Training:
             order = torch.Generator(place).manual_seed(seed)
             if group.size > 1:
                 torch.manual_seed(seed + group.rank)  # else all would drop the same units
+            clock.multiply_adds = multiply_adds(model, self.data[0][:1])
         clock.synchronise = synchronise_of(place)
-        for _ in range(schedule.epochs):
+        if clock.resume_from:
+            with clock.phase("build"):
+                restore(clock.resume_from, model, optimizer, order)
+        for _ in range(len(clock.epochs), schedule.epochs):
             clock.epoch_begin()
             batches = _batches(group, self.data, batch, order)
             mean_loss = _train_epoch(group, trained, optimizer, loss, batches, clock)
@@ -154,6 +168,7 @@ class _Training:
             if self.held_out:
                 accuracy = _accuracy(group, trained, loss, self.held_out, batch)
             clock.epoch_end(mean_loss.item(), accuracy)
+            clock.checkpoint(partial(save, model, optimizer, order))
         for _ in range(schedule.evaluations):
             with clock.evaluation():
                 _accuracy(group, trained, loss, self.held_out, batch)
@@ -170,6 +185,74 @@ class _Training:
         if self.settings.get("precision") == "bfloat16":
             compute_in_bfloat16(model, place)
         return model, optimizer
+
+
+@torch.no_grad()
+def multiply_adds(model: nn.Module, sample: torch.Tensor) -> int:
+    """Products with their sums of one sample's way through a model: each weight, each time used.
+
+    Args:
+        sample: one sample as the model takes it.
+    """
+    counts = []
+
+    def count(layer: nn.Module, given: tuple, result) -> None:
+        if isinstance(layer, nn.Conv2d):
+            counts.append(layer.weight.numel() * result[0, 0].numel())
+        elif isinstance(layer, nn.Linear):
+            counts.append(layer.weight.numel())
+        else:
+            steps = given[0].shape[1]
+            products = [w for name, w in layer.named_parameters() if name.startswith("weight")]
+            counts.append(steps * sum(weights.numel() for weights in products))
+
+    kinds = (nn.Conv2d, nn.Linear, nn.LSTM)
+    hooks = [
+        layer.register_forward_hook(count) for layer in model.modules() if isinstance(layer, kinds)
+    ]
+    training = model.training
+    model.eval()
+    model(sample)
+    model.train(training)
+    for hook in hooks:
+        hook.remove()
+    return sum(counts)
+
+
+def save(model: nn.Module, optimizer, order: torch.Generator | None, path: Path) -> None:
+    """Write all that a training needs to go on from the end of an epoch.
+
+    Args:
+        order: what the order of the samples is drawn from; None for PyTorch's own.
+    """
+    state = {
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "random": torch.get_rng_state(),
+        "random_of_gpus": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        "order": order and order.get_state(),
+    }
+    write(state, path)
+
+
+def write(state: dict, path: Path) -> None:
+    """Write tensors to a file; what hinders it is an OSError, as everywhere else."""
+    try:
+        torch.save(state, path)
+    except RuntimeError as error:
+        raise OSError(f"{path} cannot be written: {error}") from error
+
+
+def restore(path: Path, model: nn.Module, optimizer, order: torch.Generator | None) -> None:
+    """Go on from what `save` has written."""
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    model.load_state_dict(state["model"])
+    optimizer.load_state_dict(state["optimizer"])
+    torch.set_rng_state(state["random"])
+    if torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(state["random_of_gpus"])
+    if order:
+        order.set_state(state["order"])
 
 
 class CategoricalCrossentropy:

@@ -6,8 +6,12 @@ from typing import Any
 
 import psutil
 
+from epochcost.measurement.gpus import POWER_CAP
+
 _OTHERS_LIMIT_CORES = 0.25
 _STEAL_LIMIT = 0.02
+_WAITING_LIMIT = 0.01
+_SWAP_LIMIT_MIB = 10
 
 
 class Activity:
@@ -35,18 +39,39 @@ class Activity:
         }
 
 
-def noise(summary: dict[str, Any]) -> dict[str, Any]:
-    """The `noise` part of a record: shares, and a flag for each that may have disturbed the run."""
-    flags = []
-    if (summary["others"] or 0) * (psutil.cpu_count() or 1) > _OTHERS_LIMIT_CORES:
-        flags.append("load from others")
-    if (summary["steal"] or 0) > _STEAL_LIMIT:
-        flags.append("processor time stolen by the host")
+def noise(summary: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
+    """The `noise` part of a record: what was noted, and a flag for each that may have disturbed.
+
+    Args:
+        summary: of `Activity`.
+        seen: of the sampler (`sampler.Observed.summary`); {} where it came to harm.
+    """
+    gpus = seen.get("gpus", [])
+    held_down = {reason for gpu in gpus for reason in gpu["held_down_by"]} - {POWER_CAP}
+    disturbed = {
+        "load from others": (summary["others"] or 0) * (psutil.cpu_count() or 1)
+        > _OTHERS_LIMIT_CORES,
+        "processor time stolen by the host": (summary["steal"] or 0) > _STEAL_LIMIT,
+        "processor slowed down for its heat": bool(seen.get("throttled")),
+        "waiting for memory": (seen.get("memory_stalled_share") or 0) > _WAITING_LIMIT,
+        "memory on disk": (seen.get("swapped_mib") or 0) > _SWAP_LIMIT_MIB,
+        "share of the container used up": (seen.get("quota_waited_share") or 0) > _WAITING_LIMIT,
+        "another process on the GPU": any(gpu["processes_before"] for gpu in gpus),
+        f"GPU slowed down: {', '.join(sorted(held_down))}": bool(held_down),
+        "not sampled": not seen,
+    }
     return {
         "others_cpu_share": _rounded(summary["others"]),
         "steal_share": _rounded(summary["steal"]),
-        "flags": flags,
-    }
+        **{
+            name: seen.get(name)
+            for name in (
+                "cpu_mhz", "throttled", "swapped_mib", "memory_stalled_share",
+                "quota_waited_share",
+            )
+        },
+        "flags": [name for name, is_so in disturbed.items() if is_so],
+    }  # fmt: skip
 
 
 def peak_rss_mib() -> float | None:

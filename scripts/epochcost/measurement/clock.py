@@ -5,11 +5,13 @@ pass, graph building inside epoch 1, process start and data loading outside. The
 synchronised where a time is taken and nowhere else.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 
 import psutil
 
@@ -48,19 +50,33 @@ class Stopwatch:
 
 
 def process_age() -> float:
-    """Seconds since this process was started, by the system's account (10 ms steps)."""
-    return max(0.0, time.time() - psutil.Process().create_time())
+    """Seconds since this process was started, by the system's account (10 ms steps).
+
+    Linux counts from when it was booted. Its time of day at boot, which psutil adds, is a whole
+    second, and would make each process seem up to a second older than it is.
+    """
+    try:
+        # The name before the closing bracket may hold spaces; the 22nd field is the start.
+        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError):
+        return max(0.0, time.time() - psutil.Process().create_time())
 
 
 class Clock:
     """Takes the times of one run.
 
     A framework sets `synchronise` to a function that returns when the device is idle, then calls
-    `epoch_begin`, `step` before each step, `train_end` and `epoch_end`.
+    `epoch_begin`, `step` before each step, `train_end`, `epoch_end` and `checkpoint`.
+
+    Args:
+        schedule: how far the run trains.
+        waited: seconds since the process began that do not count.
     """
 
-    def __init__(self, schedule: Schedule) -> None:
+    def __init__(self, schedule: Schedule, waited: float = 0.0) -> None:
         self.schedule = schedule
+        self.waited = waited
         self.synchronise: Callable[[], None] = lambda: None
         self.phases: dict[str, float] = {}
         self.phase_now = "import"
@@ -69,6 +85,13 @@ class Clock:
         self.input: dict[str, float] | None = None
         self.sample: str | None = None
         self.accuracy: float | None = None  # of the finished model, where an extra pass gives it
+        # Of one sample through the model, forwards; None where nobody has counted them.
+        self.multiply_adds: int | None = None
+        # Of a run that goes on after it was interrupted (checkpoints.py):
+        self.interruptions = 0
+        self.wall_before = 0.0
+        self.resume_from: Path | None = None
+        self.keep: Callable[[Clock, Callable[[Path], None]], None] = lambda clock, write: None
         self._marks = frozenset(schedule.marks)
         self._begin = 0.0
 
@@ -78,7 +101,11 @@ class Clock:
         self.phase_now = name
         start = time.perf_counter()
         yield
-        self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - start
+        self.add(name, time.perf_counter() - start)
+
+    def add(self, phase: str, seconds: float) -> None:
+        """Count seconds that were timed elsewhere towards a phase."""
+        self.phases[phase] = self.phases.get(phase, 0.0) + seconds
 
     def epoch_begin(self) -> None:
         """An epoch begins; the device is idle."""
@@ -107,6 +134,18 @@ class Clock:
             epoch.eval_s = time.perf_counter() - self._begin - epoch.train_s
         epoch.loss, epoch.accuracy = loss, accuracy
 
+    def checkpoint(self, write: Callable[[Path], None]) -> None:
+        """The epoch is over: keep what is needed to go on from here, where that is wanted.
+
+        Args:
+            write: writes the framework's state to a path.
+        """
+        self.keep(self, write)
+
+    def wall(self) -> float:
+        """Seconds of the run's processes so far, without waiting for other trainings."""
+        return self.wall_before + process_age() - self.waited
+
     @contextmanager
     def evaluation(self) -> Iterator[None]:
         """Time a validation pass outside the epochs; the pass ends with reading its result."""
@@ -123,10 +162,10 @@ class Clock:
         It is done after training, so that it disturbs nothing. Where a framework has its next
         batch ready while it trains, the wait for data within training is shorter than this.
         """
-        self.phase_now = "input"
-        start = time.perf_counter()
-        yield
-        self.input = {"steps": steps, "seconds": time.perf_counter() - start}
+        with self.phase("measuring"):
+            start = time.perf_counter()
+            yield
+            self.input = {"steps": steps, "seconds": time.perf_counter() - start}
 
     def blocks(self) -> list[tuple[int, float]]:
         """(steps, seconds) of each stretch between two marks of the first epoch."""

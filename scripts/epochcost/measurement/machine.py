@@ -9,45 +9,52 @@ from typing import Any
 
 import psutil
 
+from epochcost.measurement import gpus, limits
+
 
 def describe() -> dict[str, Any]:
-    """Facts about this machine, as a record holds them.
+    """Facts about this machine, as a record holds them; null for what it does not tell.
 
     `id` is the same as long as it is the same machine: it is made from the system's machine id,
     processor, memory and GPUs, not from driver, kernel or name. The machine id itself is hashed,
     never stored.
     """
-    gpus, driver = _gpus()
+    found, drivers = gpus.describe()
     facts = {
         "cpu_model": _cpu_model(),
         "physical_cores": psutil.cpu_count(logical=False),
         "logical_cores": psutil.cpu_count() or 1,
         "usable_cores": usable_cores(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
-        "gpus": gpus,
-        "driver": driver,
+        "gpus": found,
+        **drivers,
         "system": f"{platform.system()} {platform.machine()}",
         "kernel": platform.release(),
+        "cache_kib": _caches(),
+        "hypervisor": _hypervisor(),
+        "limits": {"cpus": limits.cpus(), "memory_gib": limits.memory_gib()},
     }
     return {"id": _identity(facts), **facts}
 
 
 def usable_cores() -> int:
-    """Logical cores that this process may use."""
+    """Logical cores that this process may use: by its affinity, and by its container's share."""
+    allowed = psutil.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return psutil.cpu_count() or 1
+        allowed = len(os.sched_getaffinity(0))
+    share = limits.cpus()
+    return allowed if share is None else max(1, min(allowed, int(share)))
 
 
 def has_nvidia_gpu() -> bool:
     """Whether an NVIDIA GPU with a working driver is present."""
-    return bool(_gpus()[0])
+    return bool(gpus.describe()[0])
 
 
 def has_bfloat16(device: str) -> bool:
     """Whether a device, `cpu` or `gpu`, has arithmetic of its own for bfloat16."""
     if device == "gpu":
-        return all(capability >= (8, 0) for capability in _compute_capabilities())
+        return all(capability >= (8, 0) for capability in gpus.compute_capabilities())
     try:
         return bool(
             re.search(r"\b(avx512_bf16|amx_bf16|bf16)\b", Path("/proc/cpuinfo").read_text())
@@ -87,38 +94,24 @@ def _cpu_model() -> str:
     return platform.processor() or platform.machine()
 
 
-def _compute_capabilities() -> list[tuple[int, int]]:
-    import pynvml
+def _caches() -> dict[str, int] | None:
+    """Size of each kind of cache that the first core uses: {"L1 data": 32, "L2": 1024}."""
+    sizes = {}
+    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index[0-9]*")):
+        try:
+            level, kind, size = (
+                (folder / name).read_text().strip() for name in ("level", "type", "size")
+            )
+        except OSError:
+            continue
+        name = f"L{level}" if kind == "Unified" else f"L{level} {kind.lower()}"
+        sizes[name] = int(size.removesuffix("K"))
+    return sizes or None
 
-    pynvml.nvmlInit()
+
+def _hypervisor() -> bool | None:
+    """Whether the processor says that it is a virtual one."""
     try:
-        return [
-            pynvml.nvmlDeviceGetCudaComputeCapability(pynvml.nvmlDeviceGetHandleByIndex(index))
-            for index in range(pynvml.nvmlDeviceGetCount())
-        ]
-    finally:
-        pynvml.nvmlShutdown()
-
-
-def _gpus() -> tuple[list[dict[str, Any]], str | None]:
-    import pynvml
-
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return [], None
-    try:
-        handles = [
-            pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())
-        ]
-        gpus = [
-            {
-                "name": pynvml.nvmlDeviceGetName(handle),
-                "uuid": pynvml.nvmlDeviceGetUUID(handle),
-                "memory_gib": round(pynvml.nvmlDeviceGetMemoryInfo(handle).total / 2**30, 1),
-            }
-            for handle in handles
-        ]
-        return gpus, pynvml.nvmlSystemGetDriverVersion()
-    finally:
-        pynvml.nvmlShutdown()
+        return bool(re.search(r"^flags.*\bhypervisor\b", Path("/proc/cpuinfo").read_text(), re.M))
+    except OSError:
+        return None

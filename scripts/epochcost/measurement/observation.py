@@ -2,16 +2,13 @@
 
 import hashlib
 import math
-import platform
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
-from epochcost import __version__
-from epochcost.measurement import activity, machine
-from epochcost.measurement.activity import Activity
+from epochcost.measurement import activity
 from epochcost.measurement.clock import Clock, Epoch
 from epochcost.records.record import SCHEMA_VERSION
 
@@ -26,6 +23,8 @@ _PHASES = (
     "predict",
     "sample",
     "save",
+    "lost",
+    "measuring",
 )
 
 
@@ -36,66 +35,46 @@ def now() -> str:
 
 def record(
     run: dict[str, Any],
-    recipe: dict[str, Any],
-    manifest: dict[str, Any],
-    weights: dict[str, str] | None,
-    samples: tuple[int, int],
+    about: dict[str, Any],
     clock: Clock,
-    busy: Activity,
-    software: dict[str, Any],
+    shares: dict[str, Any],
+    seen: dict[str, Any],
     failure: dict[str, str] | None,
-    root: Path,
 ) -> dict[str, Any]:
     """The record of a run.
 
     Args:
-        run: hardware, workload, framework, variant, trial, scale, seed, started_at.
-        weights: what the model started from, where its recipe names something.
-        samples: of the prepared data: training, validation.
+        run: hardware, workload, framework, variant, trial, scale, started_at.
+        about: parts of the record that come from elsewhere: machine, yardstick, software, git,
+            seed, settings (the recipe), data, weights.
+        shares: what the processor did (`activity.Activity.summary`).
+        seen: what the sampler saw (`sampler.Observed.summary`).
         failure: phase and reason when the run failed, else None.
-        root: the folder whose git commit is noted.
     """
-    shares = busy.summary()
-    identity = "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run)
+    recipe, data = about["settings"], about["data"]
     # Generated data say nothing about quality, and neither does a part of a training.
-    judged = run["scale"] == "full" and failure is None and manifest["source"] != "synthetic"
+    judged = run["scale"] == "full" and failure is None and data["source"] != "synthetic"
     metric, target = recipe["quality"]["metric"], recipe["quality"]["target"]
     value = _metric(clock.epochs[-1], metric) if clock.epochs else None
     if clock.accuracy is not None:
         value = _finite(clock.accuracy)
-    batch = recipe["batch_size"]
-    trained = clock.schedule.samples
-    held_out = min(clock.schedule.evaluation_steps * batch, samples[1])
+    batch, trained = recipe["batch_size"], clock.schedule.samples
+    held_out = min(clock.schedule.evaluation_steps * batch, data["validation_samples"])
     blocks = clock.blocks() if failure is None else []
+    wall = clock.wall()
+    energy, method = _energy(seen)
     return {
         "schema_version": SCHEMA_VERSION,
         "run": {
-            "id": identity,
-            **{key: value for key, value in run.items() if key != "seed"},
+            "id": "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run),
+            **run,
             "finished_at": now(),
         },
         "status": "failed" if failure else "ok",
         "failure": failure,
-        "machine": machine.describe(),
-        "software": {
-            "python": platform.python_version(),
-            "epochcost": __version__,
-            **software,
-        },
-        "git": _git(root),
-        "seed": run["seed"],
-        "settings": recipe,
-        "data": {
-            "dataset": manifest["dataset"],
-            "source": manifest["source"],
-            "complete": manifest["kind"] == "complete",
-            "train_samples": samples[0],
-            "validation_samples": samples[1],
-            "skipped": sum(manifest["skipped"].values()),
-            "sha256": _fingerprint(manifest),
-        },
-        "weights": weights,
-        "phases": _phases(clock),
+        **about,
+        "wall_s": wall,
+        "phases": _phases(clock, wall),
         "epochs": [
             {
                 "epoch": epoch.number,
@@ -122,16 +101,57 @@ def record(
             "target": target,
             "reached": _reached(metric, value, target) if judged else None,
         },
+        "flop_per_sample": _flop(clock),
         "steady_state": _steady_state(clock, blocks, trained, batch),
-        "utilisation": {
-            "cpu_share": None if shares["cpu"] is None else round(shares["cpu"], 4),
-            "gpu_share": None,
-            "peak_rss_mib": activity.peak_rss_mib(),
-        },
-        "energy_j": None,
-        "interruptions": 0,
-        "noise": activity.noise(shares),
+        "utilisation": _utilisation(shares, seen),
+        "energy_j": energy,
+        "energy_method": method,
+        "interruptions": clock.interruptions,
+        "noise": activity.noise(shares, seen),
     }
+
+
+def data_part(manifest: dict[str, Any], samples: tuple[int, int]) -> dict[str, Any]:
+    """What a record says of the data.
+
+    Args:
+        manifest: of the prepared arrays.
+        samples: of them: training, validation.
+    """
+    return {
+        "dataset": manifest["dataset"],
+        "source": manifest["source"],
+        "complete": manifest["kind"] == "complete",
+        "train_samples": samples[0],
+        "validation_samples": samples[1],
+        "skipped": sum(manifest["skipped"].values()),
+        "sha256": _fingerprint(manifest),
+    }
+
+
+def _utilisation(shares: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
+    """How much of the machine the run used; GPUs one by one, in `gpu_share` together."""
+    gpus = seen.get("gpus", [])
+    known = [gpu["share"] for gpu in gpus if gpu["share"] is not None]
+    peaks = [activity.peak_rss_mib(), seen.get("peak_rss_mib")]
+    return {
+        "cpu_share": None if shares["cpu"] is None else round(shares["cpu"], 4),
+        "gpu_share": round(fmean(known), 4) if known else None,
+        "peak_rss_mib": max((peak for peak in peaks if peak), default=None),
+        "gpus": gpus,
+        "samples": seen.get("samples", 0),
+    }
+
+
+def _energy(seen: dict[str, Any]) -> tuple[float | None, str | None]:
+    """Joules of processor and GPUs together, as far as they have counters, and by which."""
+    parts = {}
+    if seen.get("cpu_energy_j") is not None:
+        parts["RAPL"] = seen["cpu_energy_j"]
+    for gpu in seen.get("gpus", []):
+        if gpu["energy_j"] is not None:
+            parts[gpu["energy_method"]] = parts.get(gpu["energy_method"], 0.0) + gpu["energy_j"]
+    return (round(sum(parts.values()), 1), " + ".join(parts)) if parts else (None, None)
 
 
 def diverged(clock: Clock) -> bool:
@@ -140,8 +160,11 @@ def diverged(clock: Clock) -> bool:
     return any(value is not None and not math.isfinite(value) for value in values)
 
 
-def _phases(clock: Clock) -> dict[str, float | None]:
-    """Seconds by phase; the first step is taken out of the training time."""
+def _phases(clock: Clock, wall: float) -> dict[str, float | None]:
+    """Seconds by phase, together the wall time; the first step is taken out of the training time.
+
+    `measuring` is what epochcost adds to a training; `other` is in no phase.
+    """
     phases: dict[str, float | None] = dict.fromkeys(_PHASES)
     phases.update(clock.phases)
     if clock.epochs:
@@ -151,6 +174,7 @@ def _phases(clock: Clock) -> dict[str, float | None]:
         phases["train"] = train - (first or 0.0) if train else None
         done = [epoch.eval_s for epoch in clock.epochs if epoch.eval_s is not None]
         phases["evaluate"] = sum(done) + sum(clock.evaluations) if done else None
+    phases["other"] = wall - sum(seconds or 0.0 for seconds in phases.values())
     return phases
 
 
@@ -186,6 +210,15 @@ def _steady_state(
     }
 
 
+def _flop(clock: Clock) -> int | None:
+    """Operations to train on one sample: the way back takes twice those of the way forwards.
+
+    Only those of dense, convolutional and recurrent layers are counted, each product with its sum
+    as two.
+    """
+    return None if clock.multiply_adds is None else 3 * 2 * clock.multiply_adds
+
+
 def _fingerprint(manifest: dict[str, Any]) -> str:
     """One sha256 for all arrays of a data set."""
     parts = [f"{name} {a['sha256']}" for name, a in sorted(manifest["arrays"].items())]
@@ -196,7 +229,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _git(root: Path) -> dict[str, Any] | None:
+def git(root: Path) -> dict[str, Any] | None:
     """The commit of the code, and whether it was changed since; None outside of git."""
     command = ["git", "-C", str(root), "--no-optional-locks"]
     try:

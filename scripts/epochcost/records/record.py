@@ -30,6 +30,8 @@ _PARTS = (
 _RECIPE = (
     "dataset", "weights", "epochs", "batch_size", "loss", "optimizer", "model", "fine_tuning",
 )  # fmt: skip
+# What the first records were not sampled for.
+_SAMPLED = ("cpu_mhz", "throttled", "swapped_mib", "memory_stalled_share", "quota_waited_share")
 _NAME = re.compile(r"^(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]*)$")
 
 
@@ -134,7 +136,9 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def duration(record: dict[str, Any]) -> float:
-    """Seconds that a run took in all, by the two times of day in it."""
+    """Seconds that the processes of a run took in all."""
+    if record["wall_s"] is not None:
+        return record["wall_s"]
     begin, end = (record["run"][key] for key in ("started_at", "finished_at"))
     return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
 
@@ -151,7 +155,12 @@ def _completed(record: dict[str, Any]) -> dict[str, Any]:
     record.setdefault("sample", None)
     record["data"].setdefault("skipped", 0)
     record["software"].setdefault("settings", {})
-    for phase in ("predict", "sample"):
+    for name in ("wall_s", "energy_method", "yardstick", "flop_per_sample"):
+        record.setdefault(name, None)
+    record["utilisation"].setdefault("gpus", [])
+    for name in _SAMPLED:
+        record["noise"].setdefault(name, None)
+    for phase in ("predict", "sample", "lost", "measuring", "other"):
         record.get("phases", {}).setdefault(phase, None)
     return record
 

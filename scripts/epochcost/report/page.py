@@ -13,6 +13,8 @@ from epochcost.costs.rows import OWN
 from epochcost.figures import style
 from epochcost.figures.selection import remarks
 
+# More rows of noise.csv than this are left to the file.
+_MOST_NOTED = 200
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 
 
@@ -33,6 +35,7 @@ def render(
     sections: list[Section],
     runs: pd.DataFrame,
     machines: list[dict[str, Any]],
+    noise: pd.DataFrame,
     sources: list[dict[str, str]],
 ) -> str:
     """The page as HTML.
@@ -42,9 +45,11 @@ def render(
         shown: the own rows of relative.csv that the page shows; they decide what it warns of.
         runs: runs.csv; own failed runs and flags are listed from it.
         machines: the machines of the records, each with a `software` list.
+        noise: noise.csv.
         sources: rows of data/published/sources.csv that the page shows figures of.
     """
     own = runs[runs.source_id.eq(OWN)]
+    newest = noise.sort_values("started_at", ascending=False, kind="stable").head(_MOST_NOTED)
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -57,6 +62,8 @@ def render(
         subset=bool((~shown.data_complete & ~shown.synthetic).any()),
         predicted=bool(shown.predicted.any()),
         machines=machines,
+        noise=[_noted(row) for row in newest.itertuples()],
+        noise_left=len(noise) - len(newest),
         sources=sources,
         version=__version__,
     )
@@ -95,6 +102,36 @@ def _cells(row) -> dict[str, Any]:
             row.metric, f"training {row.metric}"
         ),
         "remarks": ", ".join(remarks(row)),
+    }
+
+
+def _noted(row) -> dict[str, str]:
+    """A row of noise.csv as the page shows it."""
+
+    def say(value: float, text: str) -> str:
+        return "–" if pd.isna(value) else text.format(value)
+
+    clock = "–"
+    if pd.notna(row.cpu_mhz_low):
+        clock = f"{row.cpu_mhz_low:.0f} to {row.cpu_mhz_high:.0f}"
+    if pd.notna(row.gpu_mhz_low):
+        clock += f", GPU {row.gpu_mhz_low:.0f} to {row.gpu_mhz_high:.0f}"
+    method = "" if pd.isna(row.energy_method) else f" ({row.energy_method})"
+    return {
+        "run": row.run_id,
+        "machine": row.machine,
+        "begun": row.started_at[:16].replace("T", " "),
+        "wall": "–" if pd.isna(row.wall_s) else style.seconds(row.wall_s),
+        "interrupted": str(row.interruptions) if row.interruptions else "",
+        "slowest": say(row.slowest_epoch, "{:.2f}x"),
+        "own": say(row.cpu_share, "{:.0%}"),
+        "others": say(row.others_cpu_share, "{:.1%}"),
+        "stolen": say(row.steal_share, "{:.1%}"),
+        "clock": clock,
+        "throttled": say(row.throttled, "{:.0f}"),
+        "stalled": say(row.memory_stalled_share, "{:.1%}"),
+        "energy": say(row.energy_j, "{:.0f} J") + method,
+        "flags": "" if pd.isna(row.flags) else row.flags,
     }
 
 

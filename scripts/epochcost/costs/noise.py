@@ -1,0 +1,87 @@
+"""What went on beside each own run, for a reader who wants to check."""
+
+from dataclasses import dataclass, fields
+from statistics import median
+from typing import Any
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class NoiseRow:
+    """One own run; the columns of noise.csv. Shares are 0 to 1; empty for what was not told.
+
+    other_s: seconds of the process that are in no phase.
+    lost_s: work that was lost to interruptions.
+    slowest_epoch: the slowest epoch after the first, over their median; of a quick run the slowest
+        stretch of steps.
+    gpu_mhz_low, gpu_mhz_high: over all GPUs and samples.
+    """
+
+    run_id: str
+    machine: str
+    started_at: str
+    wall_s: float | None
+    other_s: float | None
+    interruptions: int
+    lost_s: float | None
+    slowest_epoch: float | None
+    cpu_share: float | None
+    others_cpu_share: float | None
+    steal_share: float | None
+    cpu_mhz_low: float | None
+    cpu_mhz_high: float | None
+    throttled: int | None
+    swapped_mib: float | None
+    memory_stalled_share: float | None
+    quota_waited_share: float | None
+    gpu_share: float | None
+    gpu_mhz_low: float | None
+    gpu_mhz_high: float | None
+    energy_j: float | None
+    energy_method: str | None
+    flags: str
+
+
+def noise_row(record: dict[str, Any]) -> NoiseRow:
+    """The row of a record."""
+    run, noise, used = record["run"], record["noise"], record["utilisation"]
+    processor = noise["cpu_mhz"] or {}
+    clocks = [gpu["clock_mhz"] for gpu in used["gpus"] if gpu["clock_mhz"]]
+    return NoiseRow(
+        run_id=run["id"],
+        machine=record["machine"]["id"],
+        started_at=run["started_at"],
+        wall_s=record["wall_s"],
+        other_s=record["phases"]["other"],
+        interruptions=record["interruptions"],
+        lost_s=record["phases"]["lost"],
+        slowest_epoch=_slowest(record),
+        cpu_share=used["cpu_share"],
+        others_cpu_share=noise["others_cpu_share"],
+        steal_share=noise["steal_share"],
+        cpu_mhz_low=processor.get("low"),
+        cpu_mhz_high=processor.get("high"),
+        throttled=noise["throttled"],
+        swapped_mib=noise["swapped_mib"],
+        memory_stalled_share=noise["memory_stalled_share"],
+        quota_waited_share=noise["quota_waited_share"],
+        gpu_share=used["gpu_share"],
+        gpu_mhz_low=min((clock["low"] for clock in clocks), default=None),
+        gpu_mhz_high=max((clock["high"] for clock in clocks), default=None),
+        energy_j=record["energy_j"],
+        energy_method=record["energy_method"],
+        flags="; ".join(noise["flags"]),
+    )
+
+
+def noise_table(rows: list[NoiseRow]) -> pd.DataFrame:
+    """noise.csv: one row per own run."""
+    return pd.DataFrame(rows, columns=[field.name for field in fields(NoiseRow)])
+
+
+def _slowest(record: dict[str, Any]) -> float | None:
+    times = [epoch["train_s"] for epoch in record["epochs"][1:]]
+    if not times:
+        times = [block["seconds"] / block["steps"] for block in record["blocks"][2:-1]]
+    return max(times) / median(times) if times else None

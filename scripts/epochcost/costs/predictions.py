@@ -1,0 +1,51 @@
+"""How good predictions are: quick runs beside the full runs of the same that are there."""
+
+import pandas as pd
+
+from epochcost.costs.repeats import GROUP, summaries
+from epochcost.costs.rows import OWN
+
+_SAME = [name for name in GROUP if name != "predicted"]
+COLUMNS = [
+    *_SAME,
+    "hardware_label",
+    "quick_runs",
+    "predicted_s",
+    "predicted_low",
+    "predicted_high",
+    "full_runs",
+    "measured_s",
+    "measured_low",
+    "measured_high",
+    "predicted_over_measured",
+    "within",
+    "quick_wall_s",
+    "full_wall_s",
+    "wall_share",
+    "synthetic",
+]
+
+
+def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
+    """predictions.csv: what quick runs predicted over what full runs of the same took.
+
+    Both are medians over runs with their intervals (`repeats.summaries`). `within` says whether
+    the measured median lies in the interval of the prediction; `wall_share` how long a quick run
+    takes, all in all, over a full one.
+    """
+    own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
+    walls = own.groupby([*_SAME, "predicted"], dropna=False).wall_s.median().reset_index()
+    both = summaries(own, keep_disturbed).merge(walls, on=[*_SAME, "predicted"], how="left")
+    is_quick = both.predicted.astype(bool)
+    names = {"time_s": "predicted_s", "time_low": "predicted_low", "time_high": "predicted_high"}
+    quick = both[is_quick].rename(columns=names | {"runs": "quick_runs", "wall_s": "quick_wall_s"})
+    full = both[~is_quick].rename(
+        columns={name: name.replace("time", "measured") for name in names}
+        | {"runs": "full_runs", "wall_s": "full_wall_s"}
+    )
+    full = full[[*_SAME, "full_runs", "measured_s", "measured_low", "measured_high", "full_wall_s"]]
+    table = quick.merge(full, on=_SAME)
+    table["predicted_over_measured"] = table.predicted_s / table.measured_s
+    table["within"] = table.measured_s.between(table.predicted_low, table.predicted_high)
+    table["wall_share"] = table.quick_wall_s / table.full_wall_s
+    return table[COLUMNS].sort_values(["workload", "framework"], kind="stable", ignore_index=True)

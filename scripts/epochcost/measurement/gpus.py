@@ -1,0 +1,142 @@
+"""The NVIDIA GPUs of this machine, through NVML: what they are, and what they do during a run."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import fmean, median
+from typing import Any
+
+import pynvml
+
+_MIB = 2**20
+# Why a GPU's clock is held down; a cap on its power is what a GPU at full work meets.
+_REASONS = {
+    "power cap": "nvmlClocksEventReasonSwPowerCap",
+    "heat": "nvmlClocksThrottleReasonSwThermalSlowdown",
+    "heat, in hardware": "nvmlClocksThrottleReasonHwThermalSlowdown",
+    "power brake": "nvmlClocksThrottleReasonHwPowerBrakeSlowdown",
+}
+POWER_CAP = "power cap"
+
+
+def describe() -> tuple[list[dict[str, Any]], dict[str, str | None]]:
+    """The GPUs, and the versions of the driver and of the CUDA that it can do."""
+    with _nvml() as handles:
+        if handles is None:
+            return [], {"driver": None, "cuda_driver": None}
+        cuda = _ask(pynvml.nvmlSystemGetCudaDriverVersion)
+        gpus = [
+            {
+                "name": pynvml.nvmlDeviceGetName(handle),
+                "uuid": pynvml.nvmlDeviceGetUUID(handle),
+                "memory_gib": round(pynvml.nvmlDeviceGetMemoryInfo(handle).total / 2**30, 1),
+                "power_limit_w": _scaled(_ask(pynvml.nvmlDeviceGetEnforcedPowerLimit, handle)),
+            }
+            for handle in handles
+        ]
+        return gpus, {
+            "driver": pynvml.nvmlSystemGetDriverVersion(),
+            "cuda_driver": f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else None,
+        }
+
+
+def compute_capabilities() -> list[tuple[int, int]]:
+    """What generation each GPU is of."""
+    with _nvml() as handles:
+        return [pynvml.nvmlDeviceGetCudaComputeCapability(handle) for handle in handles or []]
+
+
+def watch() -> "list[Watched]":
+    """All GPUs, to be sampled; none where there is no driver."""
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return []
+    return [
+        Watched(pynvml.nvmlDeviceGetHandleByIndex(index))
+        for index in range(pynvml.nvmlDeviceGetCount())
+    ]
+
+
+class Watched:
+    """One GPU during a run, which has not begun to use it when this is made."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+        self._before = _ask(pynvml.nvmlDeviceGetComputeRunningProcesses, handle) or []
+        self._energy = _ask(pynvml.nvmlDeviceGetTotalEnergyConsumption, handle)
+        self._seen: dict[str, list[float]] = {
+            name: [] for name in ("share", "memory", "power", "clock")
+        }
+        self._held_down: set[str] = set()
+
+    def sample(self) -> None:
+        """Look once; what the GPU does not tell is left out."""
+        handle = self._handle
+        if use := _ask(pynvml.nvmlDeviceGetUtilizationRates, handle):
+            self._seen["share"].append(use.gpu / 100)
+        if memory := _ask(pynvml.nvmlDeviceGetMemoryInfo, handle):
+            self._seen["memory"].append(memory.used / _MIB)
+        if power := _ask(pynvml.nvmlDeviceGetPowerUsage, handle):
+            self._seen["power"].append(power / 1000)
+        if clock := _ask(pynvml.nvmlDeviceGetClockInfo, handle, pynvml.NVML_CLOCK_SM):
+            self._seen["clock"].append(clock)
+        held = _ask(pynvml.nvmlDeviceGetCurrentClocksEventReasons, handle) or 0
+        self._held_down |= {name for name, bit in _REASONS.items() if held & getattr(pynvml, bit)}
+
+    def summary(self, seconds: float) -> dict[str, Any]:
+        """What was seen in that many seconds; null for what the GPU does not tell."""
+        seen = self._seen
+        energy, method = self._used_energy(seconds)
+        return {
+            "uuid": pynvml.nvmlDeviceGetUUID(self._handle),
+            "share": round(fmean(seen["share"]), 4) if seen["share"] else None,
+            "peak_memory_mib": round(max(seen["memory"]), 1) if seen["memory"] else None,
+            "power_w": round(fmean(seen["power"]), 1) if seen["power"] else None,
+            "clock_mhz": {
+                "low": min(seen["clock"]),
+                "median": median(seen["clock"]),
+                "high": max(seen["clock"]),
+            }
+            if seen["clock"]
+            else None,
+            "held_down_by": sorted(self._held_down),
+            "processes_before": len(self._before),
+            "energy_j": energy,
+            "energy_method": method,
+        }
+
+    def _used_energy(self, seconds: float) -> tuple[float | None, str | None]:
+        """Joules by the GPU's counter, or else by its power as it was sampled."""
+        after = _ask(pynvml.nvmlDeviceGetTotalEnergyConsumption, self._handle)
+        if self._energy is not None and after is not None:
+            return (after - self._energy) / 1000, "NVML counter"
+        if self._seen["power"]:
+            return fmean(self._seen["power"]) * seconds, "NVML power, polled"
+        return None, None
+
+
+@contextmanager
+def _nvml() -> Iterator[list | None]:
+    """The handles of all GPUs; None where there is no driver."""
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        yield None
+        return
+    try:
+        count = pynvml.nvmlDeviceGetCount()
+        yield [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _ask(function, *arguments) -> Any:
+    """What NVML answers; None where this GPU or driver has no answer."""
+    try:
+        return function(*arguments)
+    except pynvml.NVMLError:
+        return None
+
+
+def _scaled(milliwatts: int | None) -> float | None:
+    return None if milliwatts is None else milliwatts / 1000

@@ -1,0 +1,68 @@
+"""What a container lets its processes have: the limits of their control groups (v1 and v2)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+_UNLIMITED = 2**60  # v1 writes a number as large as this for "no limit"
+
+
+def cpus(root: Path = Path("/")) -> float | None:
+    """Processors' worth of time that this process may use, or None for all there are.
+
+    Args:
+        root: the file system's root; another one in tests.
+    """
+    shares = [share for folder in _folders(root, "cpu") if (share := _share(folder)) is not None]
+    return min(shares, default=None)
+
+
+def memory_gib(root: Path = Path("/")) -> float | None:
+    """Memory that this process may use, or None for all there is."""
+    limits = [
+        int(text)
+        for folder in _folders(root, "memory")
+        for name in ("memory.max", "memory.limit_in_bytes")
+        if (text := _read(folder / name)).isdigit() and int(text) < _UNLIMITED
+    ]
+    return round(min(limits) / 2**30, 1) if limits else None
+
+
+def throttled_seconds(root: Path = Path("/")) -> float | None:
+    """Seconds that processes of this group waited since their share was used up, or None."""
+    for folder in _folders(root, "cpu"):
+        facts = dict(line.split() for line in _read(folder / "cpu.stat").splitlines())
+        if "throttled_usec" in facts:
+            return int(facts["throttled_usec"]) / 1e6
+        if "throttled_time" in facts:
+            return int(facts["throttled_time"]) / 1e9
+    return None
+
+
+def _share(folder: Path) -> float | None:
+    """The processor time of a group over a period, by the period."""
+    quota, _, period = _read(folder / "cpu.max").partition(" ")
+    if not quota:
+        quota, period = _read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us")
+    return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
+
+
+def _folders(root: Path, controller: str) -> Iterator[Path]:
+    """The folders of this process's groups, the innermost first; each limits those below it."""
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        _, controllers, name = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        top = root / "sys/fs/cgroup" / controllers
+        group = top / name.lstrip("/")
+        while True:
+            yield group
+            if group == top:
+                break
+            group = group.parent
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,92 @@
+"""What this machine can do: matrix products, copies in memory, reading from its disk.
+
+The times of a run are held against it. Alone: `python -m epochcost.measurement.yardstick`, which
+prints JSON. It is a process of its own, so that its threads and its memory are not those of a run.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from epochcost.measurement.clock import Stopwatch
+
+_SIDE = 1024
+_COPIED_MIB = 64
+_READ_MIB = 256
+_PATIENCE_S = 60
+
+
+def measure(seconds: float = 0.5) -> dict[str, float]:
+    """The best of repeated trials, so long each: products in GFLOP/s, copies in GiB/s.
+
+    A copy of n bytes counts as n read and n written.
+    """
+    rng = np.random.default_rng(1)
+    left, right = rng.random((2, _SIDE, _SIDE), np.float32)
+    result = np.empty_like(left)
+    source = np.zeros(_COPIED_MIB * 2**20, np.uint8)
+    target = np.ones_like(source)
+    product_s = min(_trials(lambda: np.matmul(left, right, out=result), seconds))
+    copy_s = min(_trials(lambda: np.copyto(target, source), seconds))
+    return {
+        "matmul_gflops": round(2 * _SIDE**3 / product_s / 1e9, 1),
+        "copy_gib_s": round(2 * _COPIED_MIB / 1024 / copy_s, 1),
+    }
+
+
+def disk_read_mib_s(folder: Path, trials: int = 3) -> float | None:
+    """The best rate of reading a fresh file that the system has forgotten; None where it cannot."""
+    if not hasattr(os, "posix_fadvise"):
+        return None
+    block = os.urandom(2**20)
+    with tempfile.NamedTemporaryFile(dir=folder) as file:
+        for _ in range(_READ_MIB):
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+        times = []
+        for _ in range(trials):
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            stopwatch = Stopwatch()
+            os.lseek(file.fileno(), 0, os.SEEK_SET)
+            while os.read(file.fileno(), 2**22):
+                pass
+            times.append(stopwatch.seconds())
+    return round(_READ_MIB / min(times), 1)
+
+
+def _trials(work: Callable[[], Any], seconds: float) -> Iterator[float]:
+    """Seconds of each repetition, after one to warm up."""
+    work()
+    whole = Stopwatch()
+    while whole.seconds() < seconds:
+        one = Stopwatch()
+        work()
+        yield one.seconds()
+
+
+def asked() -> dict[str, float] | None:
+    """What a process of its own measures in about a second; None where it comes to harm."""
+    package = Path(__file__).resolve().parents[2]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", __name__],
+            capture_output=True,
+            env=os.environ | {"PYTHONPATH": str(package)},
+            timeout=_PATIENCE_S,
+            check=True,
+        )
+        return json.loads(done.stdout)
+    except (subprocess.SubprocessError, OSError, ValueError):
+        return None
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure()))

@@ -1,0 +1,34 @@
+"""Predictions beside what full runs of the same took."""
+
+import copy
+
+import pytest
+from observed import full_run
+
+from epochcost.costs import predictions
+
+
+def test_a_prediction_stands_beside_the_full_run_of_the_same(make_tables, record):
+    full, other = full_run(record, 40.0, 2), full_run(record, 50.0, 3)
+    other["run"] |= {"framework": "pytorch"}
+    table = predictions.predictions_table(make_tables(record, full, other)[0])
+    (row,) = table.itertuples()
+    assert row.framework == "keras-tensorflow"
+    assert row.measured_s == 40.0
+    assert row.predicted_over_measured == pytest.approx(row.predicted_s / 40.0)
+    assert row.within == (row.predicted_low <= 40.0 <= row.predicted_high)
+    assert (row.quick_runs, row.full_runs) == (1, 1)
+    assert row.wall_share == pytest.approx(record["wall_s"] / full["wall_s"])
+
+
+def test_runs_of_another_kind_are_not_compared(make_tables, record):
+    full = full_run(record, 40.0, 2)
+    for part, change in (
+        ("data", {"source": "synthetic"}),
+        ("machine", {"usable_cores": 1}),
+        ("machine", {"id": "ba9876543210"}),
+        ("software", {"settings": {"threads": 1}}),
+    ):
+        other = copy.deepcopy(full)
+        other[part] |= change
+        assert predictions.predictions_table(make_tables(record, other)[0]).empty

@@ -1,0 +1,248 @@
+"""A training that is killed goes on after its last whole epoch, and its record adds up."""
+
+import json
+import random
+import resource
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jsonschema
+import pytest
+from trainings import SCHEMA, train
+
+from epochcost import files
+from epochcost.configuration import ROOT
+from epochcost.measurement.checkpoints import MOST_STARTS
+
+ALL = ["pytorch", "keras-tensorflow", "keras-torch", "keras-jax"]
+
+
+@dataclass
+class Killed:
+    """A full training of mnist_mlp that is started, killed, and started again."""
+
+    python: Path
+    framework: str
+    data: Path
+    record: Path
+    options: tuple = ()
+    lived_s: float = 0.0
+    seen: list[dict] = field(default_factory=list)
+    _process: subprocess.Popen | None = None
+    _begun: float = 0.0
+
+    def start(self, *options, **more) -> subprocess.Popen:
+        command = [
+            *(self.python, ROOT / "scripts/train.py", "mnist_mlp", self.framework),
+            *("--data", self.data, "--record", self.record, "--scale", "full", *self.options),
+        ]
+        self._begun = time.monotonic()
+        self._process = subprocess.Popen(
+            [*command, *options], stderr=subprocess.PIPE, text=True, **more
+        )
+        return self._process
+
+    def state(self) -> dict:
+        """What its checkpoint says; {} where there is none."""
+        path = self.record.with_name(f"{self.record.name}.checkpoint") / "state.json"
+        return json.loads(path.read_text()) if path.exists() else {}
+
+    def wait_for(self, sign) -> None:
+        """Wait until its checkpoint satisfies `sign`, or it has ended."""
+        deadline = time.monotonic() + 120
+        while self._process.poll() is None and not sign(self.state()):
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+
+    def end(self, by: int = signal.SIGKILL) -> bool:
+        """End it; returns whether it was still there. Every epoch seen before must be there."""
+        there = self._process.poll() is None
+        self._process.send_signal(by)
+        self._process.wait(30)
+        self.lived_s += time.monotonic() - self._begun
+        if not self.record.exists():
+            epochs = self.state().get("epochs", [])
+            assert epochs[: len(self.seen)] == self.seen, "an epoch was lost"
+            self.seen = epochs
+        return there
+
+    def finish(self) -> dict:
+        """Let it end by itself; the record, checked against what was seen from outside."""
+        process = self.start()
+        _, said = process.communicate(timeout=300)
+        self.lived_s += time.monotonic() - self._begun
+        assert process.returncode == 0, said
+        return self.check()
+
+    def check(self) -> dict:
+        content = files.read_json(self.record)
+        jsonschema.Draft202012Validator(SCHEMA).validate(content)
+        assert content["status"] == "ok"
+        assert [epoch["epoch"] for epoch in content["epochs"]] == list(range(1, 21))
+        for seen, kept in zip(self.seen, content["epochs"], strict=False):
+            assert [kept[key] for key in ("train_s", "eval_s", "loss")] == [
+                seen[key] for key in ("train_s", "eval_s", "loss")
+            ]
+        phases = content["phases"]
+        assert sum(value or 0 for value in phases.values()) == pytest.approx(content["wall_s"])
+        assert phases["other"] < 0.05 * content["wall_s"] + 0.3
+        # As the process sees itself from its start, without starting and ending it.
+        assert self.lived_s * 0.7 - 1 < content["wall_s"] < self.lived_s + 0.1
+        assert not self.record.with_name(f"{self.record.name}.checkpoint").exists()
+        return content
+
+
+@pytest.fixture
+def killed(pythons, little, tmp_path):
+    def make(framework: str, *options) -> Killed:
+        return Killed(pythons[framework], framework, little, tmp_path / "r.json", options)
+
+    return make
+
+
+@pytest.mark.parametrize("framework", ALL)
+def test_a_killed_training_goes_on_and_learns_the_same(
+    killed, pythons, little, tmp_path, framework
+):
+    run = killed(framework)
+    for epochs in (3, 11):
+        run.start()
+        run.wait_for(lambda state, epochs=epochs: len(state.get("epochs", [])) >= epochs)
+        time.sleep(0.05)
+        assert run.end()
+    record = run.finish()
+    assert record["interruptions"] == 2
+    assert record["phases"]["lost"] > 0
+    assert record["phases"]["save"] > 0
+    whole = train(
+        pythons[framework], "mnist_mlp", framework, little, tmp_path / "whole.json",
+        "--scale", "full",
+    )  # fmt: skip
+    losses, theirs = ([epoch["loss"] for epoch in one["epochs"]] for one in (record, whole))
+    # PyTorch goes on with the very numbers; Keras draws another order of the samples.
+    assert losses == pytest.approx(theirs, rel=1e-6 if framework == "pytorch" else 0.15)
+    assert whole["interruptions"] == 0
+    assert whole["phases"]["lost"] is None
+
+
+def kill_at_random(run: Killed, kills: int, dice: random.Random) -> int:
+    """Start and kill a training at random moments, often in its first seconds; how often."""
+    done, without_progress = 0, 0
+    while done < kills and not run.record.exists():
+        before = len(run.seen)
+        run.start()
+        if without_progress == MOST_STARTS - 1:  # once more, and it would be given up
+            run.wait_for(lambda state, before=before: len(state.get("epochs", [])) > before)
+        time.sleep(dice.uniform(0, 0.3 if without_progress else 6))
+        done += run.end()
+        without_progress = 0 if len(run.seen) > before else without_progress + 1
+    return done
+
+
+@pytest.mark.parametrize("framework", ["pytorch", "keras-tensorflow"])
+def test_kills_at_random_moments_lose_no_epoch_and_no_record(killed, framework):
+    run = killed(framework)
+    kills = kill_at_random(run, 5, random.Random(1))
+    record = run.check() if run.record.exists() else run.finish()
+    assert record["interruptions"] <= kills
+
+
+@pytest.mark.kills
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("framework", ["pytorch", "keras-tensorflow"])
+def test_many_kills(killed, framework, seed):
+    run = killed(framework)
+    kills = kill_at_random(run, 5, random.Random(100 + seed))
+    record = run.check() if run.record.exists() else run.finish()
+    print(f"{framework}: {kills} kills, {record['interruptions']} interruptions")
+
+
+def test_fine_tuning_goes_on_between_its_parts(pythons, few_pictures, tmp_path):
+    record = tmp_path / "r.json"
+    command = [
+        *(pythons["fastai"], ROOT / "scripts/train.py", "catsdogs_resnet50", "fastai"),
+        *("--data", few_pictures, "--record", record, "--scale", "full"),
+    ]
+    process = subprocess.Popen(command)
+    state = tmp_path / "r.json.checkpoint/state.json"
+    while not (state.exists() and files.read_json(state)["epochs"]):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    subprocess.run(command, check=True)
+    content = files.read_json(record)
+    assert content["interruptions"] == 1
+    assert [epoch["epoch"] for epoch in content["epochs"]] == [1, 2]
+    assert content["phases"]["predict"] > 0
+
+
+def test_two_devices_go_on_too(killed):
+    run = killed("pytorch", "--variant", "devices_2")
+    run.start()
+    run.wait_for(lambda state: len(state.get("epochs", [])) >= 2)
+    run.end()
+    assert run.finish()["interruptions"] == 1
+
+
+def test_a_notice_to_end_is_followed_within_seconds_and_the_next_start_goes_on(killed):
+    run = killed("keras-tensorflow")
+    for ends in range(MOST_STARTS + 1):  # an orderly end is no failure, however often it happens
+        process = run.start()
+        run.wait_for(lambda state, ends=ends: state.get("interruptions") == ends)
+        noticed = time.monotonic()
+        run.end(signal.SIGTERM)
+        assert time.monotonic() - noticed < 10
+        assert process.returncode == 128 + signal.SIGTERM
+        assert "told to end" in process.stderr.read()
+        assert not run.record.exists()
+    assert run.finish()["interruptions"] == MOST_STARTS + 1
+
+
+def test_a_training_that_is_killed_each_time_is_a_failed_run(killed):
+    run = killed("pytorch")
+    for kills in range(MOST_STARTS):
+        run.start()
+        run.wait_for(lambda state, kills=kills: state.get("starts") == kills + 1)
+        assert run.end()
+    run.start().communicate()
+    content = files.read_json(run.record)
+    jsonschema.Draft202012Validator(SCHEMA).validate(content)
+    assert content["status"] == "failed"
+    assert "killed 3 times before the end of an epoch" in content["failure"]["reason"]
+    assert content["interruptions"] == MOST_STARTS
+
+
+def test_a_time_limit_makes_a_failed_run(killed):
+    run = killed("pytorch")
+    _, said = run.start("--time-limit", "3").communicate()
+    content = files.read_json(run.record)
+    assert content["status"] == "failed"
+    assert content["failure"]["reason"] == "not done within its time limit of 3 s"
+    assert "(recorded)" in said
+
+
+def test_the_checkpoint_of_another_training_is_not_gone_on_with(killed):
+    run = killed("pytorch")
+    run.start()
+    run.wait_for(lambda state: state.get("epochs"))
+    run.end()
+    run.options, run.seen = ("--seed", "9"), []
+    process = run.start()
+    _, said = process.communicate()
+    assert "is of other seed; beginning anew" in said
+    assert files.read_json(run.record)["interruptions"] == 0
+
+
+@pytest.mark.parametrize("framework", ["pytorch", "keras-tensorflow"])
+def test_a_full_disk_costs_the_checkpoint_and_not_the_run(killed, framework):
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    run = killed(framework)
+    _, said = run.start(preexec_fn=little_room).communicate()
+    assert files.read_json(run.record)["status"] == "ok", said
+    assert said.count("no more checkpoints") == 1

@@ -1,0 +1,93 @@
+"""What NVML says of GPUs; a stand-in answers, as no machine of these tests has one."""
+
+from types import SimpleNamespace
+
+import pynvml
+import pytest
+
+from epochcost.measurement import gpus
+
+
+class Nvml:
+    """Two GPUs, the second of an old kind that has neither energy counter nor event reasons."""
+
+    def __init__(self, monkeypatch):
+        self.energy, self.power, self.held = 5_000, 100_000, 0
+        self.there = []
+        answers = {
+            "nvmlInit": lambda: None,
+            "nvmlShutdown": lambda: None,
+            "nvmlDeviceGetCount": lambda: 2,
+            "nvmlDeviceGetHandleByIndex": lambda index: index,
+            "nvmlDeviceGetName": lambda handle: ["Tesla T4", "Tesla K80"][handle],
+            "nvmlDeviceGetUUID": lambda handle: f"GPU-{handle}",
+            "nvmlDeviceGetMemoryInfo": lambda _: SimpleNamespace(total=16 * 2**30, used=2**30),
+            "nvmlDeviceGetEnforcedPowerLimit": lambda _: 70_000,
+            "nvmlDeviceGetCudaComputeCapability": lambda handle: [(7, 5), (3, 7)][handle],
+            "nvmlSystemGetDriverVersion": lambda: "580.1",
+            "nvmlSystemGetCudaDriverVersion": lambda: 13_010,
+            "nvmlDeviceGetComputeRunningProcesses": lambda _: self.there,
+            "nvmlDeviceGetTotalEnergyConsumption": self.only_first(lambda: self.energy),
+            "nvmlDeviceGetUtilizationRates": lambda _: SimpleNamespace(gpu=80),
+            "nvmlDeviceGetPowerUsage": lambda _: self.power,
+            "nvmlDeviceGetClockInfo": lambda *_: 1500,
+            "nvmlDeviceGetCurrentClocksEventReasons": self.only_first(lambda: self.held),
+        }
+        for name, answer in answers.items():
+            monkeypatch.setattr(pynvml, name, answer)
+
+    def only_first(self, value):
+        def answer(handle):
+            if handle:
+                raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+            return value()
+
+        return answer
+
+
+@pytest.fixture
+def nvml(monkeypatch):
+    return Nvml(monkeypatch)
+
+
+def test_gpus_are_described(nvml):
+    found, drivers = gpus.describe()
+    assert [gpu["name"] for gpu in found] == ["Tesla T4", "Tesla K80"]
+    assert found[0]["power_limit_w"] == 70
+    assert drivers == {"driver": "580.1", "cuda_driver": "13.1"}
+    assert gpus.compute_capabilities() == [(7, 5), (3, 7)]
+
+
+def test_every_gpu_is_watched_and_its_energy_counted_or_polled(nvml):
+    watched = gpus.watch()
+    for power in (100_000, 200_000):
+        nvml.power = power
+        for gpu in watched:
+            gpu.sample()
+    nvml.energy = 65_000
+    first, second = (gpu.summary(10.0) for gpu in watched)
+    assert (first["energy_j"], first["energy_method"]) == (60.0, "NVML counter")
+    assert (second["energy_j"], second["energy_method"]) == (1500.0, "NVML power, polled")
+    assert first["share"] == 0.8
+    assert first["peak_memory_mib"] == 1024
+    assert first["clock_mhz"] == {"low": 1500, "median": 1500, "high": 1500}
+    assert first["held_down_by"] == []
+    assert first["processes_before"] == 0
+
+
+def test_heat_and_strangers_are_seen(nvml):
+    nvml.there, nvml.held = [object()], pynvml.nvmlClocksEventReasonSwThermalSlowdown
+    gpu, _ = gpus.watch()
+    gpu.sample()
+    summary = gpu.summary(1.0)
+    assert summary["held_down_by"] == ["heat"]
+    assert summary["processes_before"] == 1
+
+
+def test_without_a_driver_there_is_nothing(monkeypatch):
+    def fail():
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
+
+    monkeypatch.setattr(pynvml, "nvmlInit", fail)
+    assert gpus.describe() == ([], {"driver": None, "cuda_driver": None})
+    assert gpus.watch() == gpus.compute_capabilities() == []

@@ -1,0 +1,19 @@
+"""What this machine can do is a number of the right size."""
+
+from epochcost.measurement import yardstick
+
+
+def test_products_and_copies_are_measured_in_a_process_of_its_own():
+    measured = yardstick.asked()
+    assert 1 < measured["matmul_gflops"] < 100_000
+    assert 0.5 < measured["copy_gib_s"] < 10_000
+
+
+def test_reading_from_the_disk_is_measured(tmp_path):
+    rate = yardstick.disk_read_mib_s(tmp_path, trials=1)
+    assert rate is None or rate > 1
+
+
+def test_a_yardstick_that_comes_to_harm_is_none(monkeypatch):
+    monkeypatch.setattr(yardstick.sys, "executable", "/bin/false")
+    assert yardstick.asked() is None
