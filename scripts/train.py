@@ -39,7 +39,16 @@ _PACKAGES = (
     "torchvision",
     "fastai",
     "jax",
+    "jaxlib",
+    "jax-cuda13-plugin",
     "numpy",
+    # What GPUs are reached through, as far as it is installed with the framework.
+    "nvidia-cuda-runtime",
+    "nvidia-cuda-runtime-cu12",
+    "nvidia-cudnn-cu12",
+    "nvidia-cudnn-cu13",
+    "nvidia-nccl-cu12",
+    "nvidia-nccl-cu13",
 )
 
 

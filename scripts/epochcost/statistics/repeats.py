@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 
 CONFIDENCE = 0.95
 # Of less than so many runs no interval holds the median with that.
@@ -41,6 +40,8 @@ def median_interval(values: Sequence[float]) -> Interval | None:
 @lru_cache
 def _place(runs: int) -> tuple[int, float]:
     """How far from both ends the interval of the median begins, and its confidence."""
+    from scipy import stats  # it takes as long to import as a plan takes to make
+
     # The number of runs below the median is that of heads in as many throws of a coin.
     below = stats.binom(runs, 0.5)
     place = max(1, int(below.ppf((1 - CONFIDENCE) / 2)))
@@ -61,6 +62,8 @@ def ratio_interval(values: Sequence[float], over: Sequence[float]) -> Interval |
     A ratio of 1 in the interval means: no difference shown. None where the runs are too few to
     reject anything (three against three, two against eleven).
     """
+    from scipy import stats
+
     upper, lower = np.asarray(values, float), np.asarray(over, float)
     if min(len(upper), len(lower)) < 1:
         return None

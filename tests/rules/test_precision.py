@@ -1,0 +1,52 @@
+"""`precision` makes rounds of runs until the median is known, or the budget is spent."""
+
+import json
+
+import pandas as pd
+
+
+def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(clone):
+    clone.configure(
+        workloads=["mnist_mlp"],
+        frameworks=["pytorch"],
+        data={"source": "synthetic", "mirror": ""},
+    )
+    clone.snakemake("--quiet", "all", "--", "measure")
+    # Five more runs of ten minutes each, which nobody wants to wait for; the sixth one is real.
+    folder = clone.folder / "results/runs/local/mnist_mlp/pytorch"
+    first = json.loads((folder / "default-1.json").read_text())
+    for trial in range(2, 6):
+        again = first | {"wall_s": 600.0, "run": first["run"] | {"trial": trial}}
+        again["blocks"] = [
+            block | {"seconds": trial * block["seconds"]} for block in first["blocks"]
+        ]
+        (folder / f"default-{trial}.json").write_text(json.dumps(again))
+    seconds = first["wall_s"] + 4 * 600
+    wanted = ("--config", "precision=0.1%", f"budget_hours={(seconds + 5) / 3600}")
+    clone.snakemake("--quiet", "all", *wanted)
+    # The sixth run of those that an interval takes, and after it the budget was spent.
+    assert sorted(path.stem for path in folder.glob("*.json"))[-1] == "default-6"
+    repeats = pd.read_csv(clone.folder / "results/tables/repeats.csv")
+    assert list(repeats.runs) == [6]
+    assert list(repeats.ended_by) == ["budget"]
+    kept = clone.records()
+    more = ("--config", "precision=0.1%", f"budget_hours={(seconds + 60) / 3600}")
+    planned = clone.snakemake("--dry-run", *more).stdout
+    assert "default-7" in planned
+    clone.snakemake("--quiet", "all", *wanted)
+    assert clone.records() == kept
+
+
+def test_a_precision_that_is_reached_makes_no_more_runs(clone):
+    folder = clone.folder / "results/runs/local/mnist_mlp/pytorch"
+    first = json.loads((folder / "default-1.json").read_text())
+    for trial in range(1, 7):
+        path = folder / f"default-{trial}.json"
+        path.unlink()
+        path.write_text(json.dumps(first | {"run": first["run"] | {"trial": trial}}))
+    kept = clone.records()
+    clone.snakemake("--quiet", "all", "--config", "precision=2%")
+    assert clone.records() == kept
+    repeats = pd.read_csv(clone.folder / "results/tables/repeats.csv")
+    assert list(repeats.ended_by) == ["precision"]
+    assert list(repeats.precision) == [0.0]
