@@ -1,6 +1,7 @@
-"""Write what full runs reached, as a Markdown table.
+"""Write what full runs reached, and what quick runs predicted, as Markdown tables.
 
-In: results/tables/quality.csv. Out: results/quality.md, or `-` for the screen.
+In: quality.csv and predictions.csv of results/tables. Out: results/quality.md, or `-` for the
+screen.
 """
 
 import sys
@@ -20,6 +21,9 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     text = quality.markdown(pd.read_csv(arguments.tables / "quality.csv"))
+    predictions = pd.read_csv(arguments.tables / "predictions.csv")
+    if predicted := quality.predictions_markdown(predictions):
+        text += f"\n{predicted}"
     if arguments.output == "-":
         sys.stdout.write(text)
     else:

@@ -1,5 +1,10 @@
 """What this machine can do is a number of the right size."""
 
+import json
+import subprocess
+import sys
+
+from epochcost.configuration import ROOT
 from epochcost.measurement import yardstick
 
 
@@ -12,6 +17,23 @@ def test_products_and_copies_are_measured_in_a_process_of_its_own():
 def test_reading_from_the_disk_is_measured(tmp_path):
     rate = yardstick.disk_read_mib_s(tmp_path, trials=1)
     assert rate is None or rate > 1
+
+
+def test_a_calibration_is_kept_and_printed(tmp_path):
+    done = subprocess.run(
+        [
+            *(sys.executable, ROOT / "scripts/calibrate.py"),
+            *("--seconds", "0.1", "--output", tmp_path),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (path,) = tmp_path.iterdir()
+    content = json.loads(path.read_text())
+    assert path.name.startswith(content["machine"]["id"])
+    assert f"{content['can_do']['matmul_gflops']:g} GFLOP/s" in done.stdout
+    assert f"kept in {path}" in done.stdout
 
 
 def test_a_yardstick_that_comes_to_harm_is_none(monkeypatch):

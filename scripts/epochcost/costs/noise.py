@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from epochcost.costs.rows import gflops, gflops_share
+
 
 @dataclass(frozen=True)
 class NoiseRow:
@@ -15,6 +17,8 @@ class NoiseRow:
     lost_s: work that was lost to interruptions.
     slowest_epoch: the slowest epoch after the first, over their median; of a quick run the slowest
         stretch of steps.
+    matmul_gflops: what the processors did in products of matrices just before the run.
+    gflops, gflops_share: useful operations a second of the training, and over the former.
     gpu_mhz_low, gpu_mhz_high: over all GPUs and samples.
     """
 
@@ -26,6 +30,9 @@ class NoiseRow:
     interruptions: int
     lost_s: float | None
     slowest_epoch: float | None
+    matmul_gflops: float | None
+    gflops: float | None
+    gflops_share: float | None
     cpu_share: float | None
     others_cpu_share: float | None
     steal_share: float | None
@@ -57,6 +64,9 @@ def noise_row(record: dict[str, Any]) -> NoiseRow:
         interruptions=record["interruptions"],
         lost_s=record["phases"]["lost"],
         slowest_epoch=_slowest(record),
+        matmul_gflops=(record["yardstick"] or {}).get("matmul_gflops"),
+        gflops=gflops(record),
+        gflops_share=gflops_share(record),
         cpu_share=used["cpu_share"],
         others_cpu_share=noise["others_cpu_share"],
         steal_share=noise["steal_share"],

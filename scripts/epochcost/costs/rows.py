@@ -148,8 +148,8 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         quality_target=quality["target"],
         quality_reached=quality["reached"],
         input_share=_input_share(record),
-        gflops=_gflops(record),
-        gflops_share=_gflops_share(record),
+        gflops=gflops(record),
+        gflops_share=gflops_share(record),
         noise="; ".join(record["noise"]["flags"]),
         price_per_hour_usd_stated=None,
         notes="",
@@ -221,7 +221,7 @@ def _input_share(record: dict[str, Any]) -> float | None:
     return alone["seconds"] / alone["steps"] / step
 
 
-def _gflops(record: dict[str, Any]) -> float | None:
+def gflops(record: dict[str, Any]) -> float | None:
     """Useful operations in a second of training, in GFLOP/s, once warm."""
     steady, flop = record["steady_state"], record["flop_per_sample"]
     if steady is None or flop is None:
@@ -229,9 +229,9 @@ def _gflops(record: dict[str, Any]) -> float | None:
     return steady["samples_per_second"] * flop / 1e9
 
 
-def _gflops_share(record: dict[str, Any]) -> float | None:
+def gflops_share(record: dict[str, Any]) -> float | None:
     """The same over what the processors did in products of matrices; not known of a GPU."""
-    achieved, yardstick = _gflops(record), record["yardstick"]
+    achieved, yardstick = gflops(record), record["yardstick"]
     if achieved is None or yardstick is None or record["software"]["device"] != "cpu":
         return None
     return achieved / yardstick["matmul_gflops"]

@@ -62,6 +62,34 @@ def disk_read_mib_s(folder: Path, trials: int = 3) -> float | None:
     return round(_READ_MIB / min(times), 1)
 
 
+def gpu(number: int, seconds: float) -> dict[str, float]:
+    """What a GPU does in PyTorch, the best of repeated trials.
+
+    Products are in TFLOP/s, copies in GiB/s. float32 is without TF32, as PyTorch has it by default.
+    """
+    import torch
+
+    place = torch.device("cuda", number)
+    side, size = 8192, 2**30
+
+    def timed(work: Callable[[], Any]) -> float:
+        def wait() -> None:
+            work()
+            torch.cuda.synchronize(place)
+
+        return min(_trials(wait, seconds))
+
+    found = {}
+    for name, kind in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+        left, right = torch.rand(2, side, side, device=place).to(kind)
+        product_s = timed(lambda left=left, right=right: left @ right)
+        found[f"matmul_{name}_tflops"] = round(2 * side**3 / product_s / 1e12, 1)
+    source = torch.zeros(size, dtype=torch.uint8, device=place)
+    target = torch.ones_like(source)
+    found["copy_gib_s"] = round(2 * size / 2**30 / timed(lambda: target.copy_(source)), 1)
+    return found
+
+
 def _trials(work: Callable[[], Any], seconds: float) -> Iterator[float]:
     """Seconds of each repetition, after one to warm up."""
     work()

@@ -124,6 +124,8 @@ def _noted(row) -> dict[str, str]:
         "wall": "–" if pd.isna(row.wall_s) else style.seconds(row.wall_s),
         "interrupted": str(row.interruptions) if row.interruptions else "",
         "slowest": say(row.slowest_epoch, "{:.2f}x"),
+        "can_do": say(row.matmul_gflops, "{:.0f}"),
+        "useful": say(row.gflops, "{:.3g}") + say(row.gflops_share, " ({:.0%})").replace("–", ""),
         "own": say(row.cpu_share, "{:.0%}"),
         "others": say(row.others_cpu_share, "{:.1%}"),
         "stolen": say(row.steal_share, "{:.1%}"),

@@ -1,4 +1,4 @@
-"""quality.csv as a Markdown table, for people and for the documentation."""
+"""quality.csv and predictions.csv as Markdown tables, for people and for the documentation."""
 
 import pandas as pd
 
@@ -18,19 +18,61 @@ _HEAD = (
     ("samples", True),
     ("remarks", False),
 )
+_PREDICTIONS_HEAD = (
+    ("workload", False),
+    ("framework", False),
+    ("machine", False),
+    ("predicted", True),
+    ("range", True),
+    ("quick runs", True),
+    ("measured", True),
+    ("full runs", True),
+    ("predicted over measured", True),
+    ("time of a quick run over a full one", True),
+    ("remarks", False),
+)
 
 
 def markdown(table: pd.DataFrame) -> str:
     """The table, one line per row of quality.csv."""
     if table.empty:
         return "No full run on real data was made here yet.\n"
+    return _table(_HEAD, [_cells(row) for row in table.itertuples()])
+
+
+def predictions_markdown(table: pd.DataFrame) -> str:
+    """What quick runs predicted beside what full runs took; empty where no two are there."""
+    if table.empty:
+        return ""
+    return _table(_PREDICTIONS_HEAD, [_prediction_cells(row) for row in table.itertuples()])
+
+
+def _table(head: tuple[tuple[str, bool], ...], rows: list[list[str]]) -> str:
+    """A Markdown table; the columns of numbers are at the right."""
     lines = [
-        "| " + " | ".join(name for name, _ in _HEAD) + " |",
-        "|" + "|".join("---:" if right else "---" for _, right in _HEAD) + "|",
+        "| " + " | ".join(name for name, _ in head) + " |",
+        "|" + "|".join("---:" if right else "---" for _, right in head) + "|",
+        *("| " + " | ".join(cells) + " |" for cells in rows),
     ]
-    for row in table.itertuples():
-        lines.append("| " + " | ".join(_cells(row)) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _prediction_cells(row) -> list[str]:
+    spread = pd.notna(row.predicted_low)
+    low_high = [style.seconds(bound) for bound in (row.predicted_low, row.predicted_high)]
+    return [
+        row.workload,
+        style.framework_name(row.framework, row.variant),
+        row.hardware_label,
+        style.seconds(row.predicted_s),
+        " to ".join(low_high) if spread else "",
+        str(row.quick_runs),
+        style.seconds(row.measured_s),
+        str(row.full_runs),
+        f"{row.predicted_over_measured:.2f}",
+        f"{row.wall_share:.1%}",
+        "synthetic data" if row.synthetic else "",
+    ]
 
 
 def _cells(row) -> list[str]:
