@@ -66,6 +66,10 @@ def refuse_other_hardware():
         sys.exit(f"epochcost: {one_line(error)}")
 
 
+# What trainings wait for comes before any of them, so that they follow each other without a gap.
+FIRST = 1_000_000
+
+
 def priority_of(hardware, wildcards):
     """The higher, the sooner a training is started."""
     names = {**wildcards, "trial": int(wildcards.trial)}

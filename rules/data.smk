@@ -9,6 +9,7 @@ rule fetch:
     wildcard_constraints:
         kind="complete|subset",
     localrule: True
+    priority: FIRST
     conda:
         "../envs/workflow.yaml"
     params:
@@ -31,6 +32,7 @@ rule prepare:
     wildcard_constraints:
         kind="complete|subset|synthetic",
     localrule: True
+    priority: FIRST
     conda:
         "../envs/workflow.yaml"
     message:

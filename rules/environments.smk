@@ -11,6 +11,7 @@ rule environment:
     wildcard_constraints:
         environment="(?:tensorflow|torch|jax)-(?:cpu|gpu)",
     localrule: True
+    priority: FIRST
     conda:
         "../envs/workflow.yaml"
     message:

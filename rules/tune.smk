@@ -14,6 +14,7 @@ rule tune_one:
         workload="[a-z0-9_]+",
         framework="[a-z0-9-]+",
     localrule: True
+    priority: FIRST
     conda:
         "../envs/workflow.yaml"
     threads: threads_of(LOCAL)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from epochcost import errors, files
 from epochcost.measurement import machine, observation, yardstick
+from epochcost.measurement.turn import turn
 
 
 def main() -> None:
@@ -17,12 +18,14 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/calibrations"))
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    here, measured_at = machine.describe(), observation.now()
-    found = {
-        **yardstick.measure(arguments.seconds),
-        "disk_read_mib_s": yardstick.disk_read_mib_s(arguments.output),
-        "gpus": [yardstick.gpu(number, arguments.seconds) for number in range(_gpus(here))],
-    }
+    here = machine.describe()
+    with turn():
+        measured_at = observation.now()
+        found = {
+            **yardstick.measure(arguments.seconds),
+            "disk_read_mib_s": yardstick.disk_read_mib_s(arguments.output),
+            "gpus": [yardstick.gpu(number, arguments.seconds) for number in range(_gpus(here))],
+        }
     moment = re.sub(r"\D", "", measured_at[:16])
     path = arguments.output / f"{here['id']}-{moment}.json"
     files.write_json(path, {"measured_at": measured_at, "machine": here, "can_do": found})

@@ -7,6 +7,7 @@ too, with the phase and the reason; bad input leaves none.
 
 import argparse
 import dataclasses
+import hashlib
 import json
 import os
 import platform
@@ -129,18 +130,14 @@ def train(arguments: argparse.Namespace) -> int:
             arguments.trial,
         )
     )
-    checkpoints = None
-    if arguments.scale == "full":  # a quick run is as soon begun anew
-        checkpoints = Checkpoints(_checkpoint_folder(arguments))
     try:
         with turn() as waited:
-            content = _measure(arguments, recipe, settings, here, waited, checkpoints)
+            with _checkpoints(arguments, recipe, settings, waited) as checkpoints:
+                content = _measure(arguments, recipe, settings, here, waited, checkpoints)
+            place.write(content)
     except BaseException:
-        if checkpoints:
-            checkpoints.leave()
         place.leave()
         raise
-    place.write(content)
     if checkpoints:
         checkpoints.drop()
     if content["failure"]:
@@ -202,9 +199,7 @@ def _measure(
     clock = clocks.Clock(schedule.plan(arguments.scale, recipe, *samples), waited)
     if checkpoints:
         run["started_at"] = checkpoints.begin(
-            _identity(about, clock) | {"software": [framework.VERSION, settings]},
-            clock,
-            run["started_at"],
+            _identity(about, clock, framework, settings), clock, run["started_at"]
         )
     for phase, seconds in (("import", imported), ("data", reading), ("measuring", prepared_in)):
         clock.add(phase, seconds)
@@ -213,8 +208,8 @@ def _measure(
         with _time_limit(arguments.time_limit, clock):
             if checkpoints and checkpoints.starts > MOST_STARTS:
                 raise GivenUpError(
-                    f"killed {MOST_STARTS} times before the end of an epoch; the "
-                    "system may have run out of memory"
+                    f"killed {MOST_STARTS} times since its last whole epoch; the system may have "
+                    "run out of memory"
                 )
             predict = framework.train(recipe, definition, split, clock, seed, settings)
             if hasattr(definition, "sample") and predict is not None:
@@ -242,7 +237,8 @@ def _time_limit(seconds: float | None, clock: clocks.Clock) -> Iterator[None]:
 
     signal.signal(signal.SIGALRM, give_up)
     if seconds:
-        signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds - clock.wall()))
+        # Again and again: Python ignores what is raised within a destructor.
+        signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds - clock.wall()), 5.0)
     try:
         yield
     finally:
@@ -259,21 +255,41 @@ def _end(*_) -> None:
     sys.exit(status)
 
 
-def _checkpoint_folder(arguments: argparse.Namespace) -> Path:
-    """Where the checkpoint of a run lies: never among the records."""
+@contextmanager
+def _checkpoints(
+    arguments: argparse.Namespace, recipe: dict, settings: dict, waited: float
+) -> Iterator[Checkpoints | None]:
+    """The checkpoints of a full run; a quick one is as soon begun anew.
+
+    They lie apart from the records, and for each recipe apart, so that no other training of the
+    same name can do away with them.
+    """
+    if arguments.scale != "full":
+        yield None
+        return
+    what = [record.recipe_id(recipe), settings, arguments.seed]
+    mark = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:8]
     if arguments.record:
-        return arguments.record.with_name(f"{arguments.record.name}.checkpoint")
-    return record.path_of(
-        Path("results/checkpoints"),
-        arguments.hardware,
-        arguments.workload,
-        arguments.framework,
-        arguments.variant,
-        arguments.trial,
-    ).with_suffix("")
+        folder = arguments.record.with_name(f"{arguments.record.name}.checkpoint-{mark}")
+    else:
+        path = record.path_of(
+            Path("results/checkpoints"),
+            arguments.hardware,
+            arguments.workload,
+            arguments.framework,
+            arguments.variant,
+            arguments.trial,
+        )
+        folder = path.with_name(f"{path.stem}-{mark}")
+    checkpoints = Checkpoints(folder, waited)
+    try:
+        yield checkpoints
+    except BaseException:
+        checkpoints.leave()
+        raise
 
 
-def _identity(about: dict, clock: clocks.Clock) -> dict:
+def _identity(about: dict, clock: clocks.Clock, framework, settings: dict) -> dict:
     """What must be the same for an interrupted training to go on."""
     here = about["machine"]
     return {
@@ -282,8 +298,11 @@ def _identity(about: dict, clock: clocks.Clock) -> dict:
         "weights": about["weights"],
         "seed": about["seed"],
         "steps": clock.schedule.steps,
+        "software": [framework.VERSION, settings],
+        "code": observation.code(ROOT),
         "hardware": [
             here["cpu_model"], here["usable_cores"], [gpu["name"] for gpu in here["gpus"]],
+            framework.device(), os.environ.get("CUDA_VISIBLE_DEVICES"),
         ],
     }  # fmt: skip
 

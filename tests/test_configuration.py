@@ -59,6 +59,17 @@ def test_what_a_command_line_gives_is_understood(settings):
     assert known["price"]["per_hour_usd"] == 0.5
 
 
+def test_a_precision_is_a_share_and_is_for_full_runs(settings):
+    full = settings | {"scale": "full"}
+    for text in ("2%", "0.02", 0.02):
+        assert configuration.load(full | {"precision": text})["precision"] == 0.02
+    with pytest.raises(InputError, match="add scale=full"):
+        configuration.load(settings | {"precision": "2%"})
+    for wrong in ("two", "-1%", "80%"):
+        with pytest.raises(InputError, match="config: precision: "):
+            configuration.load(full | {"precision": wrong})
+
+
 def test_a_price_alone_is_an_on_demand_price(settings):
     known = configuration.load(settings | {"price": 0.1})
     assert known["price"] == {"per_hour_usd": 0.1, "kind": "on_demand"}

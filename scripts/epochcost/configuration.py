@@ -244,6 +244,11 @@ def _check_values(settings: dict[str, Any]) -> None:
     price = settings["price"]["per_hour_usd"]
     if price is not None and not math.isfinite(price):
         raise InputError(f"config: price: per_hour_usd: {price} cannot be a price")
+    if settings["precision"] and settings["scale"] != "full":
+        raise InputError(
+            "config: precision: a quick run predicts, and more of them make no prediction better; "
+            "add scale=full"
+        )
     if LOCAL in settings["hardware"]:
         for family, python in settings["python"].items():
             if not Path(python).exists():

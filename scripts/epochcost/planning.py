@@ -26,8 +26,6 @@ from epochcost.records import record
 from epochcost.statistics import repeats
 
 NEVER = "(?!)"
-# Without an end, a machine that never comes to rest would be measured for ever.
-MOST_RUNS = 100
 
 
 @dataclass(frozen=True)
@@ -87,14 +85,15 @@ class Series:
             return 0.0
         return record.duration(self.done[number - 1])
 
-    def narrow(self, number: int, precision: float) -> bool:
+    def narrow(self, number: int, precision: float, keep_disturbed: bool) -> bool:
         """Whether the first runs, as many as that, say the median as precisely as wanted.
 
         So they do where none of them ended well: more of the same will not either.
         """
         ended_well = [one for one in self.done[:number] if one["status"] == "ok"]
         quiet = [one for one in ended_well if not one["noise"]["flags"]]
-        times = [rows.times_of(one)[0] for one in quiet or ended_well]
+        counted = ended_well if keep_disturbed else quiet or ended_well
+        times = [rows.times_of(one)[0] for one in counted]
         reached = repeats.precision(times)
         return not times or (reached is not None and reached <= precision)
 
@@ -107,6 +106,7 @@ class Plan:
     precision: half the width of the interval over the median at which a series has enough runs;
         None for no more than `runs`.
     budget_s: seconds of runs after which no further round is begun.
+    keep_disturbed: whether disturbed runs count beside undisturbed ones.
     """
 
     existing: list[Path]
@@ -114,6 +114,7 @@ class Plan:
     runs: int
     precision: float | None
     budget_s: float
+    keep_disturbed: bool
     seed: int
 
     def round(self, number: int) -> list[Run]:
@@ -125,9 +126,13 @@ class Plan:
         for before in range(1, number):
             spent += sum(series.seconds(before) for series in wanted)
             if before >= self.runs:
-                if self.precision is None or spent >= self.budget_s or before >= MOST_RUNS:
+                if self.precision is None or spent >= self.budget_s or before >= repeats.MOST_RUNS:
                     return []
-                wanted = [one for one in wanted if not one.narrow(before, self.precision)]
+                wanted = [
+                    one
+                    for one in wanted
+                    if not one.narrow(before, self.precision, self.keep_disturbed)
+                ]
         return [series.run(number) for series in wanted]
 
     @cached_property
@@ -150,7 +155,8 @@ class Plan:
 
     def priority(self, run: Run) -> int:
         """The higher, the sooner the run is made."""
-        return self._priorities.get(run, 1)
+        # A run of a later round has others of its round beside it, and no more.
+        return self._priorities.get(run) or 1 + int(self._draw(run)[:4], 16)
 
     @cached_property
     def _priorities(self) -> dict[Run, int]:
@@ -180,8 +186,11 @@ class Plan:
 
     def drop_stale_markers(self, records: Path, markers: Path) -> None:
         """Remove the markers of runs whose records are gone, so that they are made again."""
-        for marker in _markers(self._possible(), records, markers):
-            marker.unlink(missing_ok=True)
+        possible = self._possible()
+        for run, marker in zip(possible, _markers(possible, records, markers), strict=True):
+            # Another process may just have made it.
+            if not record.path_of(records, *vars(run).values()).exists():
+                marker.unlink(missing_ok=True)
 
     def workload_pattern(self, hardware: str) -> str:
         """A regular expression for the wildcard `workload` of a hardware's training rule.
@@ -207,7 +216,7 @@ class Plan:
         return [
             series.run(number)
             for series in self.series
-            for number in range(len(series.done) + 1, MOST_RUNS + 1)
+            for number in range(len(series.done) + 1, repeats.MOST_RUNS + 1)
         ]
 
 
@@ -274,6 +283,7 @@ def plan(
         max(configuration["runs"], repeats.FEWEST_RUNS if precision else 1),
         precision,
         configuration["budget_hours"] * 3600,
+        configuration["keep_disturbed"],
         configuration["seed"],
     )
 

@@ -21,6 +21,12 @@ def test_a_prediction_stands_beside_the_full_run_of_the_same(make_tables, record
     assert row.wall_share == pytest.approx(record["wall_s"] / full["wall_s"])
 
 
+def test_a_prediction_without_a_range_misses_none(make_tables, record):
+    full = full_run(record, 40.0, 2)
+    table = make_tables(record, full)[0].assign(time_low=None, time_high=None)
+    assert predictions.predictions_table(table).within.isna().all()
+
+
 def test_runs_of_another_kind_are_not_compared(make_tables, record):
     full = full_run(record, 40.0, 2)
     for part, change in (

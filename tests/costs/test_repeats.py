@@ -1,5 +1,7 @@
 """Repeated runs as one row, and what each two rows say of each other."""
 
+import copy
+
 import pandas as pd
 import pytest
 from observed import full_run
@@ -73,6 +75,20 @@ def test_two_frameworks_are_compared_and_small_differences_are_none(table):
     assert faster.ratio_low < faster.ratio < faster.ratio_high < 0.6
     assert rows.loc[("a", "c")].verdict == repeats.NO_DIFFERENCE
     assert rows.loc[("b", "c")].verdict == "slower"
+
+
+def test_frameworks_on_different_machines_are_not_compared(table):
+    parts = [table(machine="0" * 12, a=[100] * 6), table(machine="1" * 12, b=[200] * 6)]
+    both = pd.concat([part[part.source_id.eq("own")] for part in parts])
+    assert repeats.comparisons_table(both.assign(hardware_id="gce-t4", machine_id="")).empty
+
+
+def test_repeated_predictions_have_their_range_and_no_confidence(make_tables, record):
+    runs = [copy.deepcopy(record) for _ in range(6)]
+    row = repeats.repeats_table(make_tables(*runs)[0]).iloc[0]
+    assert row.runs == 6
+    assert row.time_low < row.time_s < row.time_high
+    assert pd.isna(row.time_confidence)
 
 
 def test_too_few_runs_have_a_ratio_and_no_verdict(table):

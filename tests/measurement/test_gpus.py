@@ -32,9 +32,13 @@ class Nvml:
             "nvmlDeviceGetPowerUsage": lambda _: self.power,
             "nvmlDeviceGetClockInfo": lambda *_: 1500,
             "nvmlDeviceGetCurrentClocksEventReasons": self.only_first(lambda: self.held),
+            "nvmlDeviceGetCurrentClocksThrottleReasons": self.none,
         }
         for name, answer in answers.items():
             monkeypatch.setattr(pynvml, name, answer)
+
+    def none(self, _):
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
 
     def only_first(self, value):
         def answer(handle):
@@ -73,6 +77,7 @@ def test_every_gpu_is_watched_and_its_energy_counted_or_polled(nvml):
     assert first["clock_mhz"] == {"low": 1500, "median": 1500, "high": 1500}
     assert first["held_down_by"] == []
     assert first["processes_before"] == 0
+    assert second["held_down_by"] is None, "not known is not the same as no"
 
 
 def test_heat_and_strangers_are_seen(nvml):
@@ -82,6 +87,30 @@ def test_heat_and_strangers_are_seen(nvml):
     summary = gpu.summary(1.0)
     assert summary["held_down_by"] == ["heat"]
     assert summary["processes_before"] == 1
+
+
+def test_an_old_driver_tells_by_the_old_name(nvml, monkeypatch):
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetCurrentClocksEventReasons", nvml.none)
+    reason = pynvml.nvmlClocksThrottleReasonHwSlowdown
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetCurrentClocksThrottleReasons", lambda _: reason)
+    gpu, _ = gpus.watch()
+    gpu.sample()
+    assert gpu.summary(1.0)["held_down_by"] == ["hardware"]
+
+
+@pytest.mark.parametrize(
+    ("named", "uuids"),
+    [
+        ("1", ["GPU-1"]),
+        ("GPU-1,0", ["GPU-1", "GPU-0"]),
+        ("0,7,1", ["GPU-0"]),
+        ("", []),
+        ("-1", []),
+    ],
+)
+def test_gpus_that_are_hidden_are_not_watched(nvml, monkeypatch, named, uuids):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
+    assert [gpu.summary(1.0)["uuid"] for gpu in gpus.watch()] == uuids
 
 
 def test_without_a_driver_there_is_nothing(monkeypatch):

@@ -18,7 +18,8 @@ def test_version_2_the_tightest_limit_of_all_groups_holds(tmp_path):
         sys__fs__cgroup__pod__container__cpu_dot_max="max 100000\n",
         sys__fs__cgroup__pod__container__memory_dot_max=f"{3 * 2**30}\n",
         sys__fs__cgroup__pod__memory_dot_max="max\n",
-        sys__fs__cgroup__pod__container__cpu_dot_stat="usage_usec 7\nthrottled_usec 2500000\n",
+        sys__fs__cgroup__pod__cpu_dot_stat="usage_usec 7\nthrottled_usec 2500000\n",
+        sys__fs__cgroup__pod__container__cpu_dot_stat="usage_usec 7\nthrottled_usec 0\n",
     )
     assert limits.cpus(tmp_path) == 1.5
     assert limits.memory_gib(tmp_path) == 3.0

@@ -42,6 +42,8 @@ GPU = {"held_down_by": ["power cap"], "processes_before": 0}
     [
         ({}, {}, []),
         ({"others": 0.5 / os.cpu_count()}, {}, ["load from others"]),
+        ({}, {"disturbed_share": 0.08}, ["load from others"]),
+        ({}, {"disturbed_share": 0.02}, []),
         ({"steal": 0.1}, {}, ["processor time stolen by the host"]),
         ({}, {"throttled": 3}, ["processor slowed down for its heat"]),
         ({}, {"throttled": None}, []),

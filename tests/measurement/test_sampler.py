@@ -1,5 +1,6 @@
 """A process of its own looks at a run, and ends with it."""
 
+import os
 import subprocess
 import sys
 import time
@@ -12,8 +13,9 @@ from epochcost.measurement.sampler import Observed, Sampler, _Rapl
 
 
 def test_a_run_is_sampled_with_the_processes_that_it_starts(tmp_path):
-    alive = tmp_path / "run/alive"
-    alive.parent.mkdir()
+    alive = tmp_path / "alive"
+    alive.touch()
+    os.utime(alive, (0, 0))
     looking = Sampler(alive)
     held = "held = bytearray(300 * 2**20); import time; time.sleep(2)"
     subprocess.run([sys.executable, "-c", held], check=True)
@@ -68,8 +70,14 @@ def test_what_grows_is_counted_from_the_begin_of_the_run(monkeypatch):
 
 
 def test_energy_counters_of_all_packages_add_up_and_may_run_over(tmp_path):
-    for name, micro in (("intel-rapl:0", 900), ("intel-rapl:1", 100), ("intel-rapl:0:0", 5)):
+    for name, kind, micro in (
+        ("intel-rapl:0", "package-0", 900),
+        ("intel-rapl:1", "package-1", 100),
+        ("intel-rapl:2", "psys", 2000),
+        ("intel-rapl:0:0", "core", 5),
+    ):
         (tmp_path / name).mkdir()
+        (tmp_path / name / "name").write_text(f"{kind}\n")
         (tmp_path / name / "energy_uj").write_text(f"{micro * 10**6}\n")
         (tmp_path / name / "max_energy_range_uj").write_text(f"{1000 * 10**6}\n")
     rapl = _Rapl(tmp_path)
@@ -78,3 +86,21 @@ def test_energy_counters_of_all_packages_add_up_and_may_run_over(tmp_path):
     rapl.read()
     assert rapl.joules == 150 + 30
     assert _Rapl(tmp_path / "nothing").joules is None
+
+
+BUSY = "import time; end = time.monotonic() + 2\nwhile time.monotonic() < end: pass"
+
+
+def test_work_of_others_is_told_from_that_of_the_run():
+    """A busy process disturbs where it is not the run's own."""
+    busy = [sys.executable, "-c", BUSY]
+    looking = Sampler()
+    subprocess.run(busy, check=True)
+    own = looking.stop()["disturbed_share"]
+    # `setsid` makes its child one of nobody's, so that it does not count as the run's.
+    looking = Sampler()
+    subprocess.run(["setsid", "--fork", *busy], check=True)
+    time.sleep(2)
+    others = looking.stop()["disturbed_share"]
+    assert others > 0.5
+    assert own < others

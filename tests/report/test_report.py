@@ -7,6 +7,7 @@ import pytest
 
 from epochcost.configuration import ROOT
 from epochcost.costs import noise
+from epochcost.records.record import _completed
 from epochcost.report import answer, page, quality
 
 BASES = pd.read_csv(ROOT / "data/published/baselines.csv")
@@ -47,7 +48,10 @@ def test_everything_that_a_reader_must_know_is_said(row):
     interval = {"time_low": 30, "time_high": 40, "time_confidence": 0.75}
     said = say(row, runs=3, **interval)
     assert "(PyTorch, 33 s, median of 3 runs, 30 s to 40 s with 75% confidence)" in said
-    assert "predicted 33 s, median of 3 runs, 30" in say(row, runs=3, predicted=True, **interval)
+    quick = interval | {"time_confidence": float("nan"), "predicted": True}
+    assert "(PyTorch, predicted 33 s, median of 3 quick runs, 30 s to 40 s)" in say(
+        row, runs=3, **quick
+    )
     assert "median of 9 runs on 3 machines" in say(row, runs=9, machines=3, **interval)
     assert "synthetic data" in say(row, synthetic=True)
     assert "subset of the data" in say(row, data_complete=False)
@@ -107,14 +111,14 @@ def test_real_data_stand_for_generated_ones_and_full_runs_for_predictions(row):
     assert list(answer.own_rows(table, BASES).time_s) == [33.0]
 
 
-def render(shown: list[dict] = (), runs: list[dict] = (), noted: list = ()) -> str:
+def render(shown: list[dict] = (), runs: list[dict] = (), noted: list = (), machines=()) -> str:
     marks = ["synthetic", "predicted", "data_complete"]
     return page.render(
         ["x & y"] if shown else [],
         pd.DataFrame(shown, columns=marks).astype(bool),
         [],
         pd.DataFrame(runs, columns=["run_id", "source_id", "status", "reason", "noise"]),
-        [],
+        list(machines),
         noise.noise_table(noted),
         [],
     )
@@ -135,6 +139,13 @@ def test_the_page_shows_what_else_went_on(record):
     assert "load from others" in row
     many = [noise.noise_row(record)] * 230
     assert "30 more are in <code>tables/noise.csv</code>" in render(noted=many)
+
+
+def test_a_machine_of_an_old_record_is_shown(record):
+    for name in ("cloud", "hypervisor", "cache_kib", "cuda_driver", "limits"):
+        del record["machine"][name]
+    machine = _completed(record)["machine"] | {"software": ["torch 2"]}
+    assert machine["cpu_model"] in render(machines=[machine])
 
 
 def test_the_page_warns_of_what_it_shows():

@@ -35,6 +35,7 @@ class NoiseRow:
     gflops_share: float | None
     cpu_share: float | None
     others_cpu_share: float | None
+    disturbed_share: float | None
     steal_share: float | None
     cpu_mhz_low: float | None
     cpu_mhz_high: float | None
@@ -69,6 +70,7 @@ def noise_row(record: dict[str, Any]) -> NoiseRow:
         gflops_share=gflops_share(record),
         cpu_share=used["cpu_share"],
         others_cpu_share=noise["others_cpu_share"],
+        disturbed_share=noise["disturbed_share"],
         steal_share=noise["steal_share"],
         cpu_mhz_low=processor.get("low"),
         cpu_mhz_high=processor.get("high"),

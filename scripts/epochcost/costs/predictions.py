@@ -30,11 +30,12 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     """predictions.csv: what quick runs predicted over what full runs of the same took.
 
     Both are medians over runs with their intervals (`repeats.summaries`). `within` says whether
-    the measured median lies in the interval of the prediction; `wall_share` how long a quick run
-    takes, all in all, over a full one.
+    the measured median lies in the range of the predictions, if they have one; `wall_share` how
+    long a quick run takes, all in all, over a full one.
     """
     own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
-    walls = own.groupby([*_SAME, "predicted"], dropna=False).wall_s.median().reset_index()
+    kept = own if keep_disturbed else own[own.noise.fillna("").eq("")]
+    walls = kept.groupby([*_SAME, "predicted"], dropna=False).wall_s.median().reset_index()
     both = summaries(own, keep_disturbed).merge(walls, on=[*_SAME, "predicted"], how="left")
     is_quick = both.predicted.astype(bool)
     names = {"time_s": "predicted_s", "time_low": "predicted_low", "time_high": "predicted_high"}
@@ -46,6 +47,7 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     full = full[[*_SAME, "full_runs", "measured_s", "measured_low", "measured_high", "full_wall_s"]]
     table = quick.merge(full, on=_SAME)
     table["predicted_over_measured"] = table.predicted_s / table.measured_s
-    table["within"] = table.measured_s.between(table.predicted_low, table.predicted_high)
+    within = table.measured_s.between(table.predicted_low, table.predicted_high)
+    table["within"] = within.astype(object).where(table.predicted_low.notna())
     table["wall_share"] = table.quick_wall_s / table.full_wall_s
     return table[COLUMNS].sort_values(["workload", "framework"], kind="stable", ignore_index=True)

@@ -55,7 +55,7 @@ REPEATS_COLUMNS = [
 _COMPARABLE = [
     "workload",
     "hardware_id",
-    "machine_id",
+    "machine",
     "predicted",
     "data_source",
     "data_complete",
@@ -83,10 +83,10 @@ def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     """One row per group of repeated runs.
 
     `time_s` is the median over runs; `time_low` and `time_high` its interval, which holds it with
-    the probability `time_confidence`. One quick run has the range of its prediction, without a
-    confidence, and one full run none. Where several machines of the same hardware were measured,
-    the numbers are those of the machines' medians, since runs on one machine say nothing about
-    the next.
+    the probability `time_confidence`. Predictions have the range of all of them, without a
+    confidence, however many there are: they can be wrong together. One full run has none. Where
+    several machines of the same hardware were measured, the numbers are those of the machines'
+    medians, since runs on one machine say nothing about the next.
 
     Args:
         runs: rows of runs.csv that ended well.
@@ -103,19 +103,19 @@ def repeats_table(
 
     `precision` is half the width of the 95 % interval over the median, empty for less than six
     runs; `ended_by` whether the runs are enough for what was wanted (`precision`) or the time
-    ended first (`budget`); `trimmed_mean_s` MLPerf's mean without the fastest and the slowest run;
-    `machine_spread` the slowest machine's median over the fastest one's.
+    ended first (`budget`), empty where nothing was wanted; `trimmed_mean_s` MLPerf's mean without
+    the fastest and the slowest run; `machine_spread` the slowest machine's median over the fastest
+    one's.
 
     Args:
         wanted: the precision that was configured.
     """
 
     def row(group: pd.DataFrame) -> dict:
-        reached = repeats.precision(group.time_s)
-        ended_by = "precision" if reached is not None and reached <= (wanted or 0) else "budget"
+        reached = repeats.precision(_values(group))
         return _summary(group) | {
             "precision": reached,
-            "ended_by": ended_by if wanted else "",
+            "ended_by": _ended_by(reached, wanted, len(group)),
             "trimmed_mean_s": repeats.trimmed_mean(group.time_s),
             "fastest_s": group.time_s.min(),
             "slowest_s": group.time_s.max(),
@@ -123,6 +123,15 @@ def repeats_table(
         }
 
     return _by_group(_usable(runs), row, REPEATS_COLUMNS, keep_disturbed)[REPEATS_COLUMNS]
+
+
+def _ended_by(reached: float | None, wanted: float | None, runs: int) -> str:
+    """What ended the runs of a group; nothing did where no precision was wanted of it."""
+    if not wanted or runs < repeats.FEWEST_RUNS:
+        return ""
+    if reached is not None and reached <= wanted:
+        return "precision"
+    return "budget" if runs < repeats.MOST_RUNS else f"{repeats.MOST_RUNS} runs"
 
 
 def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
@@ -173,16 +182,15 @@ def _undisturbed(group: pd.DataFrame, keep: bool) -> pd.DataFrame:
 def _summary(group: pd.DataFrame) -> dict:
     """What a group of repeated runs says together."""
     first = group.iloc[0]
-    by_machine = group.groupby("machine").time_s.median()
-    values = by_machine if len(by_machine) > 1 else group.time_s
-    interval = repeats.median_interval(values)
+    values = _values(group)
+    interval = None if first.predicted else repeats.median_interval(values)
     reached = group.quality_reached.dropna()
     return {
         "runs": len(group),
-        "machines": len(by_machine),
+        "machines": group.machine.nunique(),
         "time_s": values.median(),
-        "time_low": interval.low if interval else first.time_low,
-        "time_high": interval.high if interval else first.time_high,
+        "time_low": interval.low if interval else group.time_low.min(),
+        "time_high": interval.high if interval else group.time_high.max(),
         "time_confidence": interval.confidence if interval else None,
         **{
             name: first[name]
@@ -192,6 +200,12 @@ def _summary(group: pd.DataFrame) -> dict:
         "quality_reached": bool(reached.all()) if len(reached) else None,
         "noisy_runs": int(group.noise.fillna("").ne("").sum()),
     }
+
+
+def _values(group: pd.DataFrame) -> pd.Series:
+    """The times that a row is the median of: those of its runs, or the machines' medians."""
+    by_machine = group.groupby("machine").time_s.median()
+    return by_machine if len(by_machine) > 1 else group.time_s
 
 
 def _machine_spread(group: pd.DataFrame) -> float | None:

@@ -86,7 +86,6 @@ def train(
         model.to(place)
         for loader in loaders:
             loader.tensors, _ = pytorch.arrange(model, loader.tensors, loader.tensors, settings)
-        clock.multiply_adds = pytorch.multiply_adds(model, loaders.train.tensors[0][:1])
         learner = Learner(
             loaders,
             model,
@@ -97,15 +96,15 @@ def train(
     clock.synchronise = pytorch.synchronise_of(place)
     with learner.no_logging():
         rate, done = recipe["optimizer"]["learning_rate"], len(clock.epochs)
-        if clock.resume_from:
-            with clock.phase("build"):
-                learner.create_opt()
-                pytorch.restore(clock.resume_from, model, learner.opt, None)
+        learner.create_opt()
+        clock.resume(partial(pytorch.restore, model, learner.opt, None))
         if done < schedule.epochs:
             learner.fit(schedule.epochs - done, lr=rate, cbs=ReadClock(clock))
         for _ in range(schedule.evaluations):
             with clock.evaluation():
                 learner.validate()
+    with clock.phase("measuring"):
+        clock.multiply_adds = pytorch.multiply_adds(model, loaders.train.tensors[0][:1])
     with clock.input_alone(schedule.input_steps):
         for _, _ in zip(range(schedule.input_steps), loaders.train, strict=False):
             pass

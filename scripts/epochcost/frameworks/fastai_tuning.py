@@ -36,8 +36,6 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
     with clock.phase("build"):
         model = definition.torch_model(split, recipe["model"])
         model.to(place)
-        sample = torch.zeros(1, 3, *split.shape[:2], device=place)
-        clock.multiply_adds = pytorch.multiply_adds(model, sample)
         settings = recipe["optimizer"]
         learner = Learner(
             loaders,
@@ -56,9 +54,7 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
     clock.synchronise = pytorch.synchronise_of(place)
     rate, read = settings["learning_rate"], ReadClock(clock, keeps=False)
     frozen = tuning["frozen_epochs"]
-    if clock.resume_from:
-        with clock.phase("build"):
-            model.load_state_dict(torch.load(clock.resume_from, weights_only=True))
+    clock.resume(lambda path: model.load_state_dict(torch.load(path, weights_only=True)))
     with learner.no_logging(), learner.no_bar():
         cycle = {"moms": tuning["momentum"], "wd": tuning["weight_decay"], "cbs": read}
         # It goes on between its parts; within one, the schedule of the rate would begin anew.
@@ -73,6 +69,9 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
         with clock.phase("predict"):
             odds, labels = learner.tta(n=tuning["views"])
             clock.accuracy = accuracy(odds, labels).item()
+    with clock.phase("measuring"):
+        sample = torch.zeros(1, 3, *split.shape[:2], device=place)
+        clock.multiply_adds = pytorch.multiply_adds(model, sample)
     with clock.input_alone(schedule.input_steps):
         for _, _ in zip(range(schedule.input_steps), loaders.train, strict=False):
             pass

@@ -17,6 +17,7 @@ import numpy as np
 from epochcost import files
 from epochcost.errors import InputError
 from epochcost.measurement.clock import Clock, Epoch
+from epochcost.measurement.orphans import end_with_parent
 from epochcost.workloads import Split
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -64,6 +65,7 @@ def train(backend: str, recipe: dict, definition, split: Split, clock: Clock, se
             text=True,
             errors="replace",
             env=_environment(folder),
+            preexec_fn=end_with_parent,
         )
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]

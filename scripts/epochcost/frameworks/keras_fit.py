@@ -51,9 +51,7 @@ def train(
             jit_compile=settings.get("jit_compile", "auto"),
         )
         clock.multiply_adds = multiply_adds(model)
-        if clock.resume_from:
-            keras.utils.set_random_seed(seed + len(clock.epochs))
-            _restore(clock.resume_from, model)
+    clock.resume(partial(_restore, model, seed + len(clock.epochs)))
     clock.synchronise = lambda: _wait_for(model)
     samples = schedule.samples
     training = {
@@ -68,15 +66,16 @@ def train(
     if schedule.evaluation_steps:
         held_out = schedule.evaluation_steps * batch
         validation = (split.x_validation[:held_out], split.y_validation[:held_out])
-    preparing = Stopwatch()
+    reader = _ReadClock(clock)
     model.fit(
         **training,
         epochs=schedule.epochs,
         initial_epoch=len(clock.epochs),
         validation_data=validation,
         verbose=0,
-        callbacks=[_ReadClock(clock, preparing)],
+        callbacks=[reader],
     )
+    reader.end()
     for _ in range(schedule.evaluations):
         with clock.evaluation():
             model.evaluate(*validation, batch_size=batch, verbose=0)
@@ -128,8 +127,9 @@ def _save(model: keras.Model, path: Path) -> None:
         np.savez(file, *values)
 
 
-def _restore(path: Path, model: keras.Model) -> None:
+def _restore(model: keras.Model, seed: int, path: Path) -> None:
     """Go on from what `_save` has written; samples come in another order than they would have."""
+    keras.utils.set_random_seed(seed)
     model.optimizer.build(model.trainable_variables)
     with np.load(path) as values:
         for number, variable in enumerate(_variables(model)):
@@ -142,12 +142,17 @@ class _ReadClock(keras.callbacks.Callback):
     It has no `on_train_batch_end`: with one, Keras would wait for the loss of every step.
     """
 
-    def __init__(self, clock: Clock, preparing: Stopwatch) -> None:
+    def __init__(self, clock: Clock) -> None:
         super().__init__()
-        self._clock, self._preparing = clock, preparing
+        self._clock, self._outside_epochs = clock, Stopwatch()
+
+    def end(self) -> None:
+        """`fit` has returned; TensorFlow may take long to take its input pipeline down."""
+        self._clock.add("finish", self._outside_epochs.seconds())
 
     def on_train_begin(self, logs=None):
-        self._clock.add("build", self._preparing.seconds())
+        self._clock.add("build", self._outside_epochs.seconds())
+        self._outside_epochs = Stopwatch()
 
     def on_epoch_begin(self, epoch, logs=None):
         self._clock.epoch_begin()
@@ -163,6 +168,7 @@ class _ReadClock(keras.callbacks.Callback):
             self._clock.train_end()
         self._clock.epoch_end(logs["loss"], logs.get("val_accuracy"))
         self._clock.checkpoint(partial(_save, self.model))
+        self._outside_epochs = Stopwatch()
 
 
 def multiply_adds(model: keras.Model) -> int:

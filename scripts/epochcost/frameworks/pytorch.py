@@ -98,6 +98,8 @@ def train(
             count = settings.get("devices", 1)
             group = stack.enter_context(pytorch_group.started(count, _train_as_another, *others))
         model = training.fit(group, clock, seed)
+    with clock.phase("measuring"):  # after training, which it would warm up
+        clock.multiply_adds = multiply_adds(model, training.data[0][:1])
     with clock.input_alone(schedule.input_steps):
         batches = _batches(group, training.data, batch, torch.Generator(group.place))
         for _, _ in zip(range(schedule.input_steps), batches, strict=False):
@@ -154,11 +156,11 @@ class _Training:
             order = torch.Generator(place).manual_seed(seed)
             if group.size > 1:
                 torch.manual_seed(seed + group.rank)  # else all would drop the same units
-            clock.multiply_adds = multiply_adds(model, self.data[0][:1])
         clock.synchronise = synchronise_of(place)
-        if clock.resume_from:
-            with clock.phase("build"):
-                restore(clock.resume_from, model, optimizer, order)
+        clock.resume(partial(restore, model, optimizer, order))
+        if clock.resume_from and group.rank:
+            # The state that was kept is the first process's, and all would drop the same units.
+            torch.manual_seed(seed + group.rank + group.size * len(clock.epochs))
         for _ in range(len(clock.epochs), schedule.epochs):
             clock.epoch_begin()
             batches = _batches(group, self.data, batch, order)
@@ -243,7 +245,7 @@ def write(state: dict, path: Path) -> None:
         raise OSError(f"{path} cannot be written: {error}") from error
 
 
-def restore(path: Path, model: nn.Module, optimizer, order: torch.Generator | None) -> None:
+def restore(model: nn.Module, optimizer, order: torch.Generator | None, path: Path) -> None:
     """Go on from what `save` has written."""
     state = torch.load(path, map_location="cpu", weights_only=True)
     model.load_state_dict(state["model"])

@@ -17,6 +17,7 @@ import torch
 from torch import distributed, multiprocessing, nn
 
 from epochcost.measurement import machine
+from epochcost.measurement.orphans import end_with_parent
 
 # How long a process waits for an answer of the others.
 _PATIENCE = timedelta(minutes=5)
@@ -87,6 +88,7 @@ def _run(group: Group, meeting: str, task: Callable, arguments: tuple) -> None:
     """What another process of the group does; it ends at once, as Gloo's threads may not."""
     status = 1
     try:
+        end_with_parent()
         _join(group, meeting)
         task(group, *arguments)
         distributed.destroy_process_group()

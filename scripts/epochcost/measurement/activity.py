@@ -7,8 +7,9 @@ from typing import Any
 import psutil
 
 from epochcost.measurement.gpus import POWER_CAP
+from epochcost.measurement.sampler import OTHERS_LIMIT_CORES
 
-_OTHERS_LIMIT_CORES = 0.25
+_DISTURBED_LIMIT = 0.05
 _STEAL_LIMIT = 0.02
 _WAITING_LIMIT = 0.01
 _SWAP_LIMIT_MIB = 10
@@ -39,18 +40,20 @@ class Activity:
         }
 
 
-def noise(summary: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
+def noise(summary: dict[str, Any], seen: dict[str, Any], interruptions: int = 0) -> dict[str, Any]:
     """The `noise` part of a record: what was noted, and a flag for each that may have disturbed.
 
     Args:
         summary: of `Activity`.
         seen: of the sampler (`sampler.Observed.summary`); {} where it came to harm.
+        interruptions: how often the run was interrupted.
     """
     gpus = seen.get("gpus", [])
-    held_down = {reason for gpu in gpus for reason in gpu["held_down_by"]} - {POWER_CAP}
+    held_down = {reason for gpu in gpus for reason in gpu["held_down_by"] or []} - {POWER_CAP}
     disturbed = {
         "load from others": (summary["others"] or 0) * (psutil.cpu_count() or 1)
-        > _OTHERS_LIMIT_CORES,
+        > OTHERS_LIMIT_CORES
+        or (seen.get("disturbed_share") or 0) > _DISTURBED_LIMIT,
         "processor time stolen by the host": (summary["steal"] or 0) > _STEAL_LIMIT,
         "processor slowed down for its heat": bool(seen.get("throttled")),
         "waiting for memory": (seen.get("memory_stalled_share") or 0) > _WAITING_LIMIT,
@@ -59,6 +62,7 @@ def noise(summary: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
         "another process on the GPU": any(gpu["processes_before"] for gpu in gpus),
         f"GPU slowed down: {', '.join(sorted(held_down))}": bool(held_down),
         "not sampled": not seen,
+        "interrupted, and watched since its last start alone": interruptions > 0,
     }
     return {
         "others_cpu_share": _rounded(summary["others"]),
@@ -66,7 +70,7 @@ def noise(summary: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
         **{
             name: seen.get(name)
             for name in (
-                "cpu_mhz", "throttled", "swapped_mib", "memory_stalled_share",
+                "disturbed_share", "cpu_mhz", "throttled", "swapped_mib", "memory_stalled_share",
                 "quota_waited_share",
             )
         },

@@ -1,37 +1,53 @@
 """What a training needs to go on after it was killed: the model's state, and that of its clock.
 
-A checkpoint is kept at the end of each epoch. The work of an interrupted process since then is
-lost, and is charged: `alive` is touched twice a second by the sampler, so that the next process
-knows how long the last one lived.
+A checkpoint is kept at the end of each epoch. What an interrupted process did since then is lost,
+and is charged. Each process has a file, named by the moment at which it began, that the sampler
+touches twice a second: so the next one knows how long it lived, and how often one began in vain.
 """
 
 import shutil
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from epochcost import errors, files
-from epochcost.measurement.clock import Clock, Epoch
+from epochcost.measurement.clock import Clock, Epoch, process_age
 
 # A process that never gets to the end of an epoch is not started for ever.
 MOST_STARTS = 3
+_ALIVE = "alive-"
 
 
 class Checkpoints:
-    """The folder of one run's checkpoint, made before the sampler of this process begins."""
+    """The folder of one run's checkpoint, as this process has it.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        waited: seconds since this process began that do not count.
+    """
+
+    def __init__(self, folder: Path, waited: float) -> None:
         self.folder = folder
-        self.alive = folder / "alive"
-        self._last_alive = self.alive.stat().st_mtime if self.alive.exists() else 0.0
+        began = time.time() - (process_age() - waited)
+        self.alive = folder / f"{_ALIVE}{int(began * 1e9)}"
         self._state: dict[str, Any] = {}
         self._may_keep = True
+        folder.mkdir(parents=True, exist_ok=True)
+        self.alive.touch()
+
+    @property
+    def starts(self) -> int:
+        """How many processes have begun since the last whole epoch, with this one.
+
+        Those that were asked to end are not among them.
+        """
+        return 1 + len(self._others())
 
     def begin(self, run: dict[str, Any], clock: Clock, started_at: str) -> str:
-        """Bring the clock to where the last process left it, if one did, and note this start.
+        """Bring the clock to where the last process left it, if one did.
 
         Args:
             run: what must be the same for a training to go on: recipe, data, software, kind of
@@ -43,29 +59,23 @@ class Checkpoints:
         """
         before = self._before(run)
         if before:
-            lost = max(0.0, self._last_alive - before["saved_at"])
+            lost = self._lost(before)
             clock.epochs = [_epoch(epoch) for epoch in before["epochs"]]
             clock.phases = before["phases"] | {"lost": before["phases"].get("lost", 0.0) + lost}
             clock.wall_before = before["wall_s"] + lost
-            clock.interruptions = before["interruptions"] + 1
+            clock.interruptions = before["interruptions"] + len(self._killed_since(before))
             if before["file"]:
                 clock.resume_from = self.folder / before["file"]
         self._state = {
             "run": run,
             "file": before.get("file"),
-            "starts": before.get("starts", 0) + 1,
             "started_at": before.get("started_at", started_at),
+            "since": _moment(self.alive),
         }
-        self.folder.mkdir(parents=True, exist_ok=True)
-        # Nothing of this process is kept yet, so all of it would be lost.
-        self._save(clock, clock.wall_before, time.time() - (clock.wall() - clock.wall_before))
+        # Of this process nothing is kept yet, so all of it would be lost.
+        self._save(clock, clock.wall_before, _moment(self.alive))
         clock.keep = self.keep
         return self._state["started_at"]
-
-    @property
-    def starts(self) -> int:
-        """How often a process has begun since the last finished epoch, with this one."""
-        return self._state["starts"]
 
     def keep(self, clock: Clock, write: Callable[[Path], None]) -> None:
         """Keep the end of an epoch; the one before is dropped only when this one is whole.
@@ -81,7 +91,7 @@ class Checkpoints:
         try:
             with clock.phase("save"), files.atomic(self.folder / name) as path:
                 write(path)
-            self._state |= {"file": name, "starts": 0}
+            self._state |= {"file": name}
             self._save(clock, clock.wall(), time.time())
         except OSError as error:
             self._may_keep = False
@@ -89,14 +99,22 @@ class Checkpoints:
             return
         if old and old != name:
             (self.folder / old).unlink(missing_ok=True)
+        for sign in self._others():
+            sign.unlink(missing_ok=True)
 
     def leave(self) -> None:
-        """This process was asked to end; the next one goes on, however often that happens."""
+        """This process was asked to end: its time is charged, and it is no start in vain."""
         path = self.folder / "state.json"
         if self._state and path.exists():
             state = files.read_json(path)
-            files.write_json(path, state | {"starts": max(0, state["starts"] - 1)})
-            self.alive.touch()
+            lost = max(0.0, time.time() - state["saved_at"])
+            phases = state["phases"] | {"lost": state["phases"].get("lost", 0.0) + lost}
+            state |= {"phases": phases, "wall_s": state["wall_s"] + lost}
+            state |= {"interruptions": state["interruptions"] + 1}
+            files.write_json(path, state | {"saved_at": time.time(), "since": time.time()})
+        self.alive.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()  # where no state is in it
 
     def drop(self) -> None:
         """The run has its record."""
@@ -117,7 +135,25 @@ class Checkpoints:
             file=sys.stderr,
         )
         self.drop()
+        self.folder.mkdir(parents=True)
+        self.alive.touch()
         return {}
+
+    def _others(self) -> list[Path]:
+        """The files of other processes."""
+        return [sign for sign in self.folder.glob(f"{_ALIVE}*") if sign != self.alive]
+
+    def _killed_since(self, before: dict[str, Any]) -> list[Path]:
+        """The files of the process that left a state, and of those that got no further than
+        their start after it."""
+        return [sign for sign in self._others() if _moment(sign) >= before["since"]]
+
+    def _lost(self, before: dict[str, Any]) -> float:
+        """Seconds that killed processes lived after what was kept, up to their last sign."""
+        return sum(
+            max(0.0, sign.stat().st_mtime - max(_moment(sign), before["saved_at"]))
+            for sign in self._killed_since(before)
+        )
 
     def _save(self, clock: Clock, wall: float, saved_at: float) -> None:
         state = self._state | {
@@ -128,6 +164,11 @@ class Checkpoints:
             "saved_at": saved_at,
         }
         files.write_json(self.folder / "state.json", state)
+
+
+def _moment(alive: Path) -> float:
+    """The time at which a process began, by the name of its file."""
+    return int(alive.name.removeprefix(_ALIVE)) / 1e9
 
 
 def _epoch(state: dict[str, Any]) -> Epoch:

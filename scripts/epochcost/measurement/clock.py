@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 
+from epochcost.errors import InputError, one_line
 from epochcost.measurement.schedule import Schedule
 
 
@@ -133,6 +134,26 @@ class Clock:
         if self.schedule.evaluation_steps:
             epoch.eval_s = time.perf_counter() - self._begin - epoch.train_s
         epoch.loss, epoch.accuracy = loss, accuracy
+
+    def resume(self, restore: Callable[[Path], None]) -> None:
+        """Go on where an interrupted process left, if one did.
+
+        Args:
+            restore: reads the framework's state from a path.
+
+        Raises:
+            InputError: the checkpoint cannot be read; it is left where it is.
+        """
+        if self.resume_from is None:
+            return
+        with self.phase("build"):
+            try:
+                restore(self.resume_from)
+            except Exception as error:
+                raise InputError(
+                    f"{self.resume_from} cannot be gone on from ({one_line(error)}); "
+                    f"delete {self.resume_from.parent} to begin anew"
+                ) from error
 
     def checkpoint(self, write: Callable[[Path], None]) -> None:
         """The epoch is over: keep what is needed to go on from here, where that is wanted.

@@ -4,6 +4,7 @@ The service is asked only where the firmware carries the signature of a cloud th
 that no other machine waits for an answer or talks to its network.
 """
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -30,7 +31,7 @@ def describe(root: Path = Path("/"), service: str = SERVICE) -> dict[str, str | 
     unknown = {"provider": provider, "instance_type": None, "zone": None, "lifecycle": None}
     try:
         return unknown | _ASK[provider](service)
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
         return unknown
 
 

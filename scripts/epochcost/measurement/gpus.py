@@ -1,5 +1,6 @@
 """The NVIDIA GPUs of this machine, through NVML: what they are, and what they do during a run."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import fmean, median
@@ -10,10 +11,11 @@ import pynvml
 _MIB = 2**20
 # Why a GPU's clock is held down; a cap on its power is what a GPU at full work meets.
 _REASONS = {
-    "power cap": "nvmlClocksEventReasonSwPowerCap",
-    "heat": "nvmlClocksThrottleReasonSwThermalSlowdown",
-    "heat, in hardware": "nvmlClocksThrottleReasonHwThermalSlowdown",
-    "power brake": "nvmlClocksThrottleReasonHwPowerBrakeSlowdown",
+    "power cap": pynvml.nvmlClocksThrottleReasonSwPowerCap,
+    "heat": pynvml.nvmlClocksThrottleReasonSwThermalSlowdown,
+    "heat, in hardware": pynvml.nvmlClocksThrottleReasonHwThermalSlowdown,
+    "power brake": pynvml.nvmlClocksThrottleReasonHwPowerBrakeSlowdown,
+    "hardware": pynvml.nvmlClocksThrottleReasonHwSlowdown,
 }
 POWER_CAP = "power cap"
 
@@ -46,15 +48,33 @@ def compute_capabilities() -> list[tuple[int, int]]:
 
 
 def watch() -> "list[Watched]":
-    """All GPUs, to be sampled; none where there is no driver."""
+    """The GPUs that this process may use, to be sampled; none where there is no driver."""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
         return []
-    return [
-        Watched(pynvml.nvmlDeviceGetHandleByIndex(index))
-        for index in range(pynvml.nvmlDeviceGetCount())
+    handles = [
+        pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())
     ]
+    return [Watched(handle) for handle in _visible(handles)]
+
+
+def _visible(handles: list) -> list:
+    """Those of the GPUs that CUDA_VISIBLE_DEVICES lets frameworks see, by number or uuid."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named is None:
+        return handles
+    chosen = []
+    for name in (part.strip() for part in named.split(",")):
+        matching = [
+            handle
+            for index, handle in enumerate(handles)
+            if name == str(index) or (name and pynvml.nvmlDeviceGetUUID(handle).startswith(name))
+        ]
+        if not matching:
+            break  # as CUDA does, which ignores what comes after
+        chosen += matching
+    return chosen
 
 
 class Watched:
@@ -67,7 +87,7 @@ class Watched:
         self._seen: dict[str, list[float]] = {
             name: [] for name in ("share", "memory", "power", "clock")
         }
-        self._held_down: set[str] = set()
+        self._held_down: set[str] | None = None
 
     def sample(self) -> None:
         """Look once; what the GPU does not tell is left out."""
@@ -80,8 +100,12 @@ class Watched:
             self._seen["power"].append(power / 1000)
         if clock := _ask(pynvml.nvmlDeviceGetClockInfo, handle, pynvml.NVML_CLOCK_SM):
             self._seen["clock"].append(clock)
-        held = _ask(pynvml.nvmlDeviceGetCurrentClocksEventReasons, handle) or 0
-        self._held_down |= {name for name, bit in _REASONS.items() if held & getattr(pynvml, bit)}
+        held = _ask(pynvml.nvmlDeviceGetCurrentClocksEventReasons, handle)
+        if held is None:  # its name before driver 535
+            held = _ask(pynvml.nvmlDeviceGetCurrentClocksThrottleReasons, handle)
+        if held is not None:
+            self._held_down = self._held_down or set()
+            self._held_down |= {name for name, bit in _REASONS.items() if held & bit}
 
     def summary(self, seconds: float) -> dict[str, Any]:
         """What was seen in that many seconds; null for what the GPU does not tell."""
@@ -99,7 +123,7 @@ class Watched:
             }
             if seen["clock"]
             else None,
-            "held_down_by": sorted(self._held_down),
+            "held_down_by": None if self._held_down is None else sorted(self._held_down),
             "processes_before": len(self._before),
             "energy_j": energy,
             "energy_method": method,

@@ -28,14 +28,18 @@ def memory_gib(root: Path = Path("/")) -> float | None:
 
 
 def throttled_seconds(root: Path = Path("/")) -> float | None:
-    """Seconds that processes of this group waited since their share was used up, or None."""
+    """Seconds that processes were held back since a share was used up, or None.
+
+    Each group counts for its own share, and for each of its processors.
+    """
+    found = []
     for folder in _folders(root, "cpu"):
         facts = dict(line.split() for line in _read(folder / "cpu.stat").splitlines())
         if "throttled_usec" in facts:
-            return int(facts["throttled_usec"]) / 1e6
-        if "throttled_time" in facts:
-            return int(facts["throttled_time"]) / 1e9
-    return None
+            found.append(int(facts["throttled_usec"]) / 1e6)
+        elif "throttled_time" in facts:
+            found.append(int(facts["throttled_time"]) / 1e9)
+    return max(found, default=None)
 
 
 def _share(folder: Path) -> float | None:

@@ -20,6 +20,7 @@ _PHASES = (
     "first_step",
     "train",
     "evaluate",
+    "finish",
     "predict",
     "sample",
     "save",
@@ -62,7 +63,8 @@ def record(
     held_out = min(clock.schedule.evaluation_steps * batch, data["validation_samples"])
     blocks = clock.blocks() if failure is None else []
     wall = clock.wall()
-    energy, method = _energy(seen)
+    # What an earlier process used was not counted.
+    energy, method = (None, None) if clock.interruptions else _energy(seen)
     return {
         "schema_version": SCHEMA_VERSION,
         "run": {
@@ -107,7 +109,7 @@ def record(
         "energy_j": energy,
         "energy_method": method,
         "interruptions": clock.interruptions,
-        "noise": activity.noise(shares, seen),
+        "noise": activity.noise(shares, seen, clock.interruptions),
     }
 
 
@@ -227,6 +229,19 @@ def _fingerprint(manifest: dict[str, Any]) -> str:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
+
+
+def code(root: Path) -> str | None:
+    """What the code is, whatever else of the repository was changed; None outside of git."""
+    command = ["git", "-C", str(root), "--no-optional-locks"]
+    try:
+        tree = subprocess.run(
+            [*command, "rev-parse", "HEAD:scripts"], capture_output=True, text=True, check=True
+        )
+        changes = subprocess.run([*command, "diff", "HEAD", "--quiet", "--", "scripts"])
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return tree.stdout.strip() + (", changed" if changes.returncode else "")
 
 
 def git(root: Path) -> dict[str, Any] | None:

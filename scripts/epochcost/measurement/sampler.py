@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,6 +22,8 @@ import psutil
 from epochcost.measurement import gpus, limits
 
 INTERVAL_S = 0.5
+# Others that keep more of the cores busy than this disturb a run.
+OTHERS_LIMIT_CORES = 0.25
 _PATIENCE_S = 10
 
 
@@ -27,7 +31,7 @@ class Sampler:
     """Samples this process and its machine from its making until `stop`.
 
     Args:
-        alive: a file to touch at each sample, as long as its folder is there.
+        alive: a file to touch at each sample, as long as it is there.
     """
 
     def __init__(self, alive: Path | None = None) -> None:
@@ -61,6 +65,8 @@ class Observed:
         self._run = psutil.Process(pid)
         self._since = time.perf_counter()
         self._memory = [0]
+        self._work = _Work(*self._family())
+        self._others: list[float] = []
         self._clocks: list[float] = []
         self._counters = _counters()
         self._energy = _Rapl()
@@ -69,7 +75,12 @@ class Observed:
 
     def sample(self) -> None:
         """Look once."""
-        self._memory.append(self._resident())
+        family = self._family()
+        self._memory.append(_resident(family))
+        work = _Work(*family)
+        if (others := work.others_since(self._work)) is not None:
+            self._others.append(others)
+            self._work = work
         if frequency := psutil.cpu_freq():
             self._clocks.append(frequency.current)
         self._energy.read()
@@ -95,6 +106,7 @@ class Observed:
             "seconds": seconds,
             "peak_rss_mib": round(max(self._memory) / 2**20, 1),
             "cpu_mhz": spread(self._clocks),
+            "disturbed_share": _share_above(self._others, OTHERS_LIMIT_CORES),
             **grown,
             "memory_stalled_share": None if stalled is None else round(stalled / seconds, 4),
             "quota_waited_share": None if waited is None else round(waited / seconds, 4),
@@ -102,26 +114,59 @@ class Observed:
             "cpu_energy_j": self._energy.joules,
         }
 
-    def _resident(self) -> int:
-        """Bytes that the run's processes hold in memory; what they share counts for each."""
-        total = 0
+    def _family(self) -> list[psutil.Process]:
+        """The processes of the run, without this one."""
         try:
             family = [self._run, *self._run.children(recursive=True)]
         except psutil.Error:
-            return 0
-        for process in family:
-            try:
-                total += process.memory_info().rss if process.pid != os.getpid() else 0
-            except psutil.Error:  # it has just ended
-                continue
-        return total
+            return []
+        return [process for process in family if process.pid != os.getpid()]
+
+
+class _Work:
+    """Processor time spent so far, by all and by some processes."""
+
+    def __init__(self, *processes: psutil.Process) -> None:
+        self._at = time.perf_counter()
+        spent = psutil.cpu_times()
+        idle = ("idle", "iowait", "steal", "guest", "guest_nice")  # guests are in user, too
+        self._all = sum(getattr(spent, name) for name in spent._fields if name not in idle)
+        # Of a process that has ended its parent knows the time, once it has asked.
+        self._own = sum(sum(_asked(process.cpu_times, (0.0,))[:4]) for process in processes)
+        # This process is nobody's disturbance that could be helped.
+        self._own += sum(psutil.Process().cpu_times()[:2])
+
+    def others_since(self, before: "_Work") -> float | None:
+        """Cores that others kept busy since then; None for too short a time to say."""
+        seconds = self._at - before._at
+        if seconds < INTERVAL_S / 2:
+            return None
+        return max(0.0, self._all - before._all - (self._own - before._own)) / seconds
+
+
+def _resident(processes: list[psutil.Process]) -> int:
+    """Bytes that processes hold in memory; what they share counts for each."""
+    return sum(_asked(process.memory_info, (0,))[0] for process in processes)
+
+
+def _asked(question: Callable[[], Any], otherwise: Any) -> Any:
+    """What a process says; `otherwise` where it has just ended."""
+    try:
+        return question()
+    except psutil.Error:
+        return otherwise
 
 
 class _Rapl:
     """The energy counters of the processor packages, where they are there and can be read."""
 
     def __init__(self, folder: Path = Path("/sys/class/powercap")) -> None:
-        self._packages = [path for path in folder.glob("intel-rapl:*") if path.name.count(":") == 1]
+        # Beside the packages there may be the whole platform, which holds them.
+        self._packages = [
+            path.parent
+            for path in folder.glob("intel-rapl:*/name")
+            if path.read_text().startswith("package")
+        ]
         self._last = self._values()
         self.joules: float | None = 0.0 if self._last else None
 
@@ -142,6 +187,10 @@ class _Rapl:
             return {path: int((path / "energy_uj").read_text()) for path in self._packages}
         except (OSError, ValueError):
             return {}
+
+
+def _share_above(values: list[float], limit: float) -> float | None:
+    return round(sum(value > limit for value in values) / len(values), 4) if values else None
 
 
 def spread(values: list[float]) -> dict[str, float] | None:
@@ -195,8 +244,9 @@ def _observe(pid: int, alive: Path | None) -> None:
     while not ended:
         observed.sample()
         ended = bool(select.select([sys.stdin], [], [], INTERVAL_S)[0])
-        if alive and alive.parent.is_dir():
-            alive.touch()
+        if alive and alive.exists():
+            with suppress(OSError):
+                alive.touch()
     observed.sample()
     print(json.dumps(observed.summary()), flush=True)
 

@@ -10,14 +10,16 @@ from pathlib import Path
 
 from epochcost.measurement.clock import Stopwatch
 
-LOCK = Path(tempfile.gettempdir(), "epochcost-training.lock")
+# The same for everybody: batch systems give each job a TMPDIR of its own.
+_SHARED = Path("/tmp")
+LOCK = (_SHARED if _SHARED.is_dir() else Path(tempfile.gettempdir())) / "epochcost-training.lock"
 
 
 @contextmanager
 def turn() -> Iterator[float]:
     """Wait until no other training of epochcost runs on this machine; gives the seconds waited."""
     stopwatch = Stopwatch()
-    handle = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    handle = _open()
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -27,3 +29,11 @@ def turn() -> Iterator[float]:
         yield stopwatch.seconds()
     finally:
         os.close(handle)
+
+
+def _open() -> int:
+    """The lock file, which may be somebody else's: reading is enough to lock it."""
+    try:
+        return os.open(LOCK, os.O_RDONLY)
+    except FileNotFoundError:
+        return os.open(LOCK, os.O_RDONLY | os.O_CREAT, 0o644)

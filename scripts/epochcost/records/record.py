@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from epochcost import files
 from epochcost.errors import InputError
@@ -31,7 +31,14 @@ _RECIPE = (
     "dataset", "weights", "epochs", "batch_size", "loss", "optimizer", "model", "fine_tuning",
 )  # fmt: skip
 # What the first records were not sampled for.
-_SAMPLED = ("cpu_mhz", "throttled", "swapped_mib", "memory_stalled_share", "quota_waited_share")
+_SAMPLED = (
+    "disturbed_share",
+    "cpu_mhz",
+    "throttled",
+    "swapped_mib",
+    "memory_stalled_share",
+    "quota_waited_share",
+)
 _NAME = re.compile(r"^(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]*)$")
 
 
@@ -57,17 +64,32 @@ class Place:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._part = path.with_name(f".{path.name}.part")
-        self._file = os.fdopen(os.open(self._part, os.O_RDWR | os.O_CREAT, 0o644), "r+b")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._file.close()
-            raise InputError(f"{path} is being made by another process") from None
+        self._file = self._take()
         if path.exists():
             self.leave()
             raise InputError(f"{path} is there already; records are never overwritten")
         self._file.write(b" " * _RESERVED_BYTES)
         self._sync()
+
+    def _take(self) -> IO[bytes]:
+        """The part file, locked: the one that is there, or a new one."""
+        while True:
+            try:
+                handle = os.open(self._part, os.O_RDWR | os.O_CREAT, 0o644)
+            except PermissionError:  # its writer was killed just before it became the record
+                self._part.unlink()
+                continue
+            file = os.fdopen(handle, "r+b")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(handle).st_ino == self._part.stat().st_ino:
+                    return file
+            except BlockingIOError:
+                file.close()
+                raise InputError(f"{self.path} is being made by another process") from None
+            except FileNotFoundError:
+                pass
+            file.close()  # its holder has just removed it
 
     def write(self, record: dict[str, Any]) -> None:
         """Write the record whole, or not at all; the file can then be read only."""
@@ -154,13 +176,15 @@ def _completed(record: dict[str, Any]) -> dict[str, Any]:
     record.setdefault("input", None)
     record.setdefault("sample", None)
     record["data"].setdefault("skipped", 0)
+    for name in ("cloud", "hypervisor", "cache_kib", "cuda_driver", "limits"):
+        record["machine"].setdefault(name, None)
     record["software"].setdefault("settings", {})
     for name in ("wall_s", "energy_method", "yardstick", "flop_per_sample"):
         record.setdefault(name, None)
     record["utilisation"].setdefault("gpus", [])
     for name in _SAMPLED:
         record["noise"].setdefault(name, None)
-    for phase in ("predict", "sample", "lost", "measuring", "other"):
+    for phase in ("finish", "predict", "sample", "lost", "measuring", "other"):
         record.get("phases", {}).setdefault(phase, None)
     return record
 

@@ -68,8 +68,11 @@ def _how(row) -> str:
         words[0] = f"predicted {words[0]}"
     if row.runs > 1:
         machines = f" on {row.machines} machines" if row.machines > 1 else ""
-        words.append(f"median of {row.runs} runs{machines}")
-        words.append(f"{within} with {row.time_confidence:.0%} confidence")
+        words.append(f"median of {row.runs} {'quick ' if row.predicted else ''}runs{machines}")
+        if row.predicted:
+            words.append(within)
+        else:
+            words.append(f"{within} with {row.time_confidence:.0%} confidence")
     else:
         words.append(within if row.predicted else "a single run")
     words += [note for note in remarks(row) if note != "predicted"]

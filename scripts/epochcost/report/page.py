@@ -128,6 +128,7 @@ def _noted(row) -> dict[str, str]:
         "useful": say(row.gflops, "{:.3g}") + say(row.gflops_share, " ({:.0%})").replace("–", ""),
         "own": say(row.cpu_share, "{:.0%}"),
         "others": say(row.others_cpu_share, "{:.1%}"),
+        "disturbed": say(row.disturbed_share, "{:.0%}"),
         "stolen": say(row.steal_share, "{:.1%}"),
         "clock": clock,
         "throttled": say(row.throttled, "{:.0f}"),

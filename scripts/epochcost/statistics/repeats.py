@@ -12,6 +12,8 @@ import numpy as np
 CONFIDENCE = 0.95
 # Of less than so many runs no interval holds the median with that.
 FEWEST_RUNS = 6
+# Without an end, a machine that never comes to rest would be measured for ever.
+MOST_RUNS = 100
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def ratio_interval(values: Sequence[float], over: Sequence[float]) -> Interval |
     """The ratios of two groups of runs that a Mann-Whitney test does not reject at 5 %.
 
     A ratio of 1 in the interval means: no difference shown. None where the runs are too few to
-    reject anything (three against three, two against eleven).
+    reject anything, such as three against three.
     """
     from scipy import stats
 
