@@ -93,10 +93,10 @@ def train(
             opt_func=partial(_optimizer, recipe["optimizer"], model, settings),
             metrics=partial(_accuracy, loss),
         )
+        learner.create_opt()
     clock.synchronise = pytorch.synchronise_of(place)
     with learner.no_logging():
         rate, done = recipe["optimizer"]["learning_rate"], len(clock.epochs)
-        learner.create_opt()
         clock.resume(partial(pytorch.restore, model, learner.opt, None))
         if done < schedule.epochs:
             learner.fit(schedule.epochs - done, lr=rate, cbs=ReadClock(clock))
