@@ -66,6 +66,7 @@ def train(
     samples = schedule.samples
     held_out = schedule.evaluation_steps * batch
     with clock.phase("data"):
+        set_seed(seed)  # the loaders draw what they shuffle by when they are made
         loaders = DataLoaders(
             _Batches(split.x_train[:samples], split.y_train[:samples], loss, place, batch, True),
             _Batches(
