@@ -98,7 +98,7 @@ def compiled_model(workload: str, vocabulary: int):
             model = Sequential(
                 [
                     Input((32, 32, 3)),
-                    layers.RandomTranslation(0.1, 0.1, fill_mode="nearest"),
+                    layers.RandomTranslation(0.1, 0.1, "nearest", "nearest"),
                     layers.RandomFlip("horizontal"),
                     layers.Conv2D(32, 3, padding="same", activation="relu"),
                     layers.Conv2D(32, 3, activation="relu"),

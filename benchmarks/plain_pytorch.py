@@ -199,7 +199,9 @@ class ShiftAndMirror(nn.Module):
         change[:, 1, 1] = 1
         change[:, :, 2] = moved
         grid = functional.affine_grid(change, pictures.shape, align_corners=False)
-        return functional.grid_sample(pictures, grid, padding_mode="border", align_corners=False)
+        return functional.grid_sample(
+            pictures, grid, "nearest", padding_mode="border", align_corners=False
+        )
 
 
 class BidirectionalLSTM(nn.Module):

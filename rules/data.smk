@@ -8,8 +8,8 @@ rule fetch:
         "logs/fetch/{dataset}-{kind}.log",
     wildcard_constraints:
         kind="complete|subset",
-    localrule: True
     priority: FIRST
+    localrule: True
     conda:
         "../envs/workflow.yaml"
     params:
@@ -31,8 +31,8 @@ rule prepare:
         "logs/prepare/{dataset}-{kind}.log",
     wildcard_constraints:
         kind="complete|subset|synthetic",
-    localrule: True
     priority: FIRST
+    localrule: True
     conda:
         "../envs/workflow.yaml"
     message:

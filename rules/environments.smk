@@ -10,8 +10,8 @@ rule environment:
         "logs/environments/{environment}.log",
     wildcard_constraints:
         environment="(?:tensorflow|torch|jax)-(?:cpu|gpu)",
-    localrule: True
     priority: FIRST
+    localrule: True
     conda:
         "../envs/workflow.yaml"
     message:

@@ -13,8 +13,8 @@ rule tune_one:
     wildcard_constraints:
         workload="[a-z0-9_]+",
         framework="[a-z0-9-]+",
-    localrule: True
     priority: FIRST
+    localrule: True
     conda:
         "../envs/workflow.yaml"
     threads: threads_of(LOCAL)
