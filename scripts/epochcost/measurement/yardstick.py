@@ -20,12 +20,12 @@ from epochcost.measurement.clock import Stopwatch
 from epochcost.measurement.machine import usable_cores
 
 _SIDE = 1024
-_COPIED_MIB = 256
+_COPIED_MIB = 128
 _READ_MIB = 256
 _PATIENCE_S = 60
 
 
-def measure(seconds: float = 0.3) -> dict[str, float]:
+def measure(seconds: float = 0.15) -> dict[str, float]:
     """The middle of repeated trials, so long each: products in GFLOP/s, copies in GiB/s.
 
     Products are made by all cores. Copies are made by one, of more than fits into its caches; a
@@ -107,7 +107,7 @@ def _trials(work: Callable[[], Any], seconds: float) -> Iterator[float]:
 
 
 def asked() -> dict[str, float] | None:
-    """What a process of its own measures in about a second; None where it comes to harm."""
+    """What a process of its own measures in less than a second; None where it comes to harm."""
     package = Path(__file__).resolve().parents[2]
     # A container may have less than the cores that a library counts.
     cores = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(usable_cores()))
