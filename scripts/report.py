@@ -60,15 +60,16 @@ def _sections(relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path) ->
 
 
 def _machines(folder: Path) -> list[dict]:
-    """Each machine of the records once, with the framework versions that ran on it."""
+    """Each machine as its newest record has it, with the framework versions that ran on it."""
     machines: dict[str, dict] = {}
-    for _, content in record.read_all(folder):
-        entry = machines.setdefault(
-            content["machine"]["id"], {**content["machine"], "software": []}
-        )
+    contents = (content for _, content in record.read_all(folder))
+    for content in sorted(contents, key=lambda content: content["run"]["started_at"]):
+        machine = content["machine"]
+        software = machines.get(machine["id"], {"software": []})["software"]
         version = content["software"]["framework_version"]
-        if version not in entry["software"]:
-            entry["software"].append(version)
+        if version not in software:
+            software.append(version)
+        machines[machine["id"]] = {**machine, "software": software}
     return list(machines.values())
 
 
