@@ -79,7 +79,8 @@ def _rows(folder: Path, study: Path, labels: dict[str, str]):
         runs.append(row)
         epochs.extend(rows.epoch_rows(content, row.run_id))
         noted.append(noise.noise_row(content))
-    return tables.runs_table(runs), tables.epochs_table(epochs), noise.noise_table(noted)
+    flagged, noted = noise.flag_slow_processors(tables.runs_table(runs), noise.noise_table(noted))
+    return flagged, tables.epochs_table(epochs), noted
 
 
 def _local_price(arguments: argparse.Namespace) -> prices.Price | None:

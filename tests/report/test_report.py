@@ -58,7 +58,7 @@ def test_everything_that_a_reader_must_know_is_said(row):
     assert "800 of 60,000 samples" in say(row, train_samples=800)
     assert "from random weights" in say(row, weights="random")
     assert "below the quality target" in say(row, quality_reached=False)
-    assert "disturbed by other load" in say(row, noisy_runs=1)
+    assert "disturbed" in say(row, noisy_runs=1)
     assert "2 epochs, not 20" in say(row, epochs=2)
     assert "another recipe" in say(row, own_recipe=False)
     assert "batch of 512, not 128" in say(row, batch_size=512)

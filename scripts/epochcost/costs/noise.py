@@ -6,7 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from epochcost.costs.rows import gflops, gflops_share
+from epochcost.costs.rows import gflops, gflops_share, run_id
+
+# Repeated yardsticks on a machine at rest differ by a tenth or so.
+_SLOWED_SHARE = 0.75
+SLOWED = "processors slower than they can be"
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ def noise_row(record: dict[str, Any]) -> NoiseRow:
     processor = noise["cpu_mhz"] or {}
     clocks = [gpu["clock_mhz"] for gpu in used["gpus"] if gpu["clock_mhz"]]
     return NoiseRow(
-        run_id=run["id"],
+        run_id=run_id(record),
         machine=record["machine"]["id"],
         started_at=run["started_at"],
         wall_s=record["wall_s"],
@@ -90,6 +94,31 @@ def noise_row(record: dict[str, Any]) -> NoiseRow:
 def noise_table(rows: list[NoiseRow]) -> pd.DataFrame:
     """noise.csv: one row per own run."""
     return pd.DataFrame(rows, columns=[field.name for field in fields(NoiseRow)])
+
+
+def flag_slow_processors(
+    runs: pd.DataFrame, noted: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """runs.csv and noise.csv with one more flag, which a record alone cannot know.
+
+    It is for runs before which the processors did less than three quarters of what they once did
+    on the same machine with as many cores. Another guest of the host may be why, or heat.
+    """
+    known = noted.merge(runs[["run_id", "vcpus"]], on="run_id")
+    known["can_do"] = pd.to_numeric(known.matmul_gflops)
+    fastest = known.groupby(["machine", "vcpus"]).can_do.transform("max")
+    slow = set(known.run_id[known.can_do < _SLOWED_SHARE * fastest])
+
+    def flagged(ids: pd.Series, flags: pd.Series) -> list[str]:
+        return [
+            "; ".join(filter(None, [old, SLOWED])) if name in slow else old
+            for name, old in zip(ids, flags, strict=True)
+        ]
+
+    return (
+        runs.assign(noise=flagged(runs.run_id, runs.noise)),
+        noted.assign(flags=flagged(noted.run_id, noted["flags"])),
+    )
 
 
 def _slowest(record: dict[str, Any]) -> float | None:

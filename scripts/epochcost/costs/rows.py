@@ -109,7 +109,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
     quick = run["scale"] == "quick"
     time_s, time_low, time_high = times_of(record)
     return RunRow(
-        run_id=f"{run['id']}@{machine['id']}" if local else run["id"],
+        run_id=run_id(record),
         source_id=OWN,
         workload=run["workload"],
         framework=run["framework"],
@@ -154,6 +154,12 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         price_per_hour_usd_stated=None,
         notes="",
     )
+
+
+def run_id(record: dict[str, Any]) -> str:
+    """What names a run in all tables; runs on hardware `local` are told apart by machine."""
+    run = record["run"]
+    return f"{run['id']}@{record['machine']['id']}" if run["hardware"] == LOCAL else run["id"]
 
 
 def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:

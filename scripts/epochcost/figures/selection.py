@@ -104,7 +104,7 @@ def remarks(row) -> list[str]:
     if pd.notna(row.batch_size) and row.batch_size != row.recipe_batch_size:
         notes.append(f"batch of {row.batch_size:g}, not {row.recipe_batch_size:g}")
     if row.noisy_runs:
-        notes.append("disturbed by other load")
+        notes.append("disturbed")
     if pd.notna(row.quality_reached) and not row.quality_reached:
         notes.append("below the quality target")
     return notes

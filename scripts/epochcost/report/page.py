@@ -118,7 +118,7 @@ def _noted(row) -> dict[str, str]:
         clock += f", GPU {row.gpu_mhz_low:.0f} to {row.gpu_mhz_high:.0f}"
     method = "" if pd.isna(row.energy_method) else f" ({row.energy_method})"
     return {
-        "run": row.run_id,
+        "run": row.run_id.split("@")[0],
         "machine": row.machine,
         "begun": row.started_at[:16].replace("T", " "),
         "wall": "–" if pd.isna(row.wall_s) else style.seconds(row.wall_s),

@@ -116,5 +116,5 @@ def _remarks(row) -> list[str]:
     if not row.reached:
         notes.append("below the target")
     if row.noisy_runs:
-        notes.append("disturbed by other load")
+        notes.append("disturbed")
     return notes

@@ -1,0 +1,44 @@
+"""What records of one machine say of each other."""
+
+import copy
+
+import pytest
+
+from epochcost.costs import noise, rows, tables
+
+
+@pytest.fixture
+def flags(record):
+    """The flags in both tables of runs before which the yardstick found so many GFLOP/s."""
+
+    def of(*found: float | None, vcpus: tuple[int, ...] = ()) -> list[str]:
+        records = []
+        for number, can_do in enumerate(found):
+            one = copy.deepcopy(record)
+            one["run"]["id"] = f"local/{number}"
+            one["yardstick"] = can_do and {"matmul_gflops": can_do, "copy_gib_s": 50.0}
+            one["noise"]["flags"] = ["swapped"] if number == 0 else []
+            if vcpus:
+                one["machine"]["usable_cores"] = vcpus[number]
+            records.append(one)
+        runs = tables.runs_table([rows.run_row(one, "") for one in records])
+        runs, noted = noise.flag_slow_processors(
+            runs, noise.noise_table([noise.noise_row(one) for one in records])
+        )
+        assert list(runs.noise) == list(noted["flags"])
+        return list(runs.noise)
+
+    return of
+
+
+def test_a_run_on_slowed_processors_is_flagged(flags):
+    assert flags(100.0, 240.0, 200.0, None) == [f"swapped; {noise.SLOWED}", "", "", ""]
+
+
+def test_fewer_cores_are_not_slowed_processors(flags):
+    assert flags(120.0, 240.0, vcpus=(1, 2)) == ["swapped", ""]
+
+
+def test_without_a_yardstick_nothing_is_said(flags):
+    assert flags(None, None) == ["swapped", ""]
+    assert flags() == []
