@@ -19,6 +19,7 @@ rule all:
     input:
         "results/report.html",
         "results/quality.md",
+        "results/audit.md",
         pictures(),
 
 
@@ -27,6 +28,7 @@ include: "rules/data.smk"
 include: "rules/tune.smk"
 include: "rules/train.smk"
 include: "rules/cost.smk"
+include: "rules/money.smk"
 include: "rules/figures.smk"
 include: "rules/report.smk"
 
@@ -34,6 +36,7 @@ include: "rules/report.smk"
 onstart:
     lock.claim(Path(".snakemake"))
     refuse_other_hardware()
+    refuse_dear_plan()
 
 
 onsuccess:

@@ -30,6 +30,7 @@ WORKLOADS = (
     "cifar10_cnn",
     "imdb_fasttext",
     "imdb_bilstm",
+    "twitter_bilstm",
     "nietzsche_lstm",
 )
 ENVIRONMENTS = {

@@ -45,6 +45,9 @@ def inputs(workload: str, folder: Path, part: str, count: int | None) -> np.ndar
             return texts(folder, part, count, length=400, bigrams=True)
         case "imdb_bilstm":
             return texts(folder, part, count, length=100, bigrams=False)
+        case "twitter_bilstm":
+            longest = int(np.load(folder / "longest.npy"))
+            return texts(folder, part, count, longest, bigrams=False, zeros="behind")
     pictures = np.load(folder / f"x_{part}.npy")[:count].astype("float32") / 255
     match workload:
         case "mnist_mlp":
@@ -54,8 +57,10 @@ def inputs(workload: str, folder: Path, part: str, count: int | None) -> np.ndar
     return pictures
 
 
-def texts(folder: Path, part: str, count: int | None, length: int, bigrams: bool) -> np.ndarray:
-    """The last `length` words (and bi-grams) of each review; shorter ones begin with zeros."""
+def texts(
+    folder: Path, part: str, count: int | None, length: int, bigrams: bool, zeros: str = "in front"
+) -> np.ndarray:
+    """The last `length` words (and bi-grams) of each text; shorter ones are filled with zeros."""
     kinds = [(np.load(folder / f"words_{part}.npy"), np.load(folder / f"ends_{part}.npy"))]
     if bigrams:
         kinds.append(
@@ -66,7 +71,10 @@ def texts(folder: Path, part: str, count: int | None, length: int, bigrams: bool
     for row in range(count):
         pieces = [tokens[ends[row - 1] if row else 0 : ends[row]] for tokens, ends in kinds]
         kept = np.concatenate(pieces)[-length:]
-        rows[row, length - len(kept) :] = kept
+        if zeros == "behind":
+            rows[row, : len(kept)] = kept
+        else:
+            rows[row, length - len(kept) :] = kept
     return rows
 
 
@@ -82,6 +90,6 @@ def vocabulary(workload: str, folder: Path) -> int:
     match workload:
         case "imdb_fasttext":
             return int(np.load(folder / "vocabulary_with_bigrams.npy"))
-        case "imdb_bilstm":
+        case "imdb_bilstm" | "twitter_bilstm":
             return int(np.load(folder / "vocabulary.npy"))
     return 0

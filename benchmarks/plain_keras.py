@@ -15,6 +15,7 @@ BATCH = {
     "cifar10_cnn": 32,
     "imdb_fasttext": 32,
     "imdb_bilstm": 32,
+    "twitter_bilstm": 32,
     "nietzsche_lstm": 128,
 }
 VALIDATION_STEPS = 80
@@ -44,7 +45,7 @@ def train(arguments: argparse.Namespace) -> dict:
     )
     if arguments.seed is not None:
         keras.utils.set_random_seed(arguments.seed)
-    model = compiled_model(arguments.workload, data.vocabulary)
+    model = compiled_model(arguments.workload, data.vocabulary, data.x.shape[1])
     stopwatch = make_stopwatch(arguments.steps or math.ceil(len(data.y) / batch))
     history = model.fit(
         data.x,
@@ -58,8 +59,8 @@ def train(arguments: argparse.Namespace) -> dict:
     return stopwatch.times | {"loss": history.history["loss"]}
 
 
-def compiled_model(workload: str, vocabulary: int):
-    """The model of a workload with its loss and optimiser."""
+def compiled_model(workload: str, vocabulary: int, length: int):
+    """The model of a workload with its loss and optimiser; `length` is that of a text."""
     import keras
     from keras import Input, Sequential, layers, losses, metrics, optimizers
 
@@ -127,10 +128,10 @@ def compiled_model(workload: str, vocabulary: int):
             optimizer = optimizers.Adam(0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-8)
             loss = losses.BinaryCrossentropy(from_logits=True)
             accuracy = [metrics.BinaryAccuracy(threshold=0.0)]
-        case "imdb_bilstm":
+        case "imdb_bilstm" | "twitter_bilstm":
             model = Sequential(
                 [
-                    Input((100,), dtype="int32"),
+                    Input((length,), dtype="int32"),
                     layers.Embedding(vocabulary, 128),
                     layers.Bidirectional(layers.LSTM(64)),
                     layers.Dropout(0.5),

@@ -17,11 +17,12 @@ BATCH = {
     "cifar10_cnn": 32,
     "imdb_fasttext": 32,
     "imdb_bilstm": 32,
+    "twitter_bilstm": 32,
     "nietzsche_lstm": 128,
 }
 VALIDATION_STEPS = 80
 WARM_UP_STEPS = 30
-BINARY = ("imdb_fasttext", "imdb_bilstm")
+BINARY = ("imdb_fasttext", "imdb_bilstm", "twitter_bilstm")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -180,7 +181,7 @@ def model_of(workload: str, vocabulary: int) -> nn.Module:
             )
         case "imdb_fasttext":
             return nn.Sequential(nn.EmbeddingBag(vocabulary, 50, mode="mean"), nn.Linear(50, 1))
-        case "imdb_bilstm":
+        case "imdb_bilstm" | "twitter_bilstm":
             return BidirectionalLSTM(vocabulary)
     return CharacterLSTM(vocabulary)
 

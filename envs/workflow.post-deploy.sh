@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
 # Snakemake runs this in a new conda environment, from the root of the repository.
-# sha256 of the pins: 33b990fab653cb1b34a90187c9c022d917e112e1aacd1c2ccabd0d829f40792e
+# sha256 of the pins: 4a4d7ed254ad1b37de34a9e01a10eb2a888d8155db06cb65d0c8a706c2aa6a75
 set -euo pipefail
 python -m pip install --requirement envs/workflow.txt

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from pathlib import Path
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.getenv('PATH', '')}")
 sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
-from epochcost import configuration, frameworks, lock, planning, tuning
+from epochcost import configuration, files, frameworks, lock, planning, tuning
 from epochcost.costs import prices
 from epochcost.datasets import registry
 from epochcost.errors import InputError, one_line
@@ -43,7 +44,9 @@ try:
     PLAN = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
     PLAN.drop_stale_markers(RECORDS, MARKERS)
     tuning.drop_stale_markers(TUNED, TUNING)
-    prices.load(*PRICES)
+    prices.load(*PRICES, rates=KNOWN["exchange_rates"])
+    if prices.is_file(KNOWN["price_book"]):
+        prices.load(Path(KNOWN["price_book"]), rates=KNOWN["exchange_rates"])
     configuration.check_legacy(KNOWN["frameworks"], Path(".venvs"))
 except (InputError, OSError) as error:
     sys.exit(f"epochcost: {one_line(error)}")
@@ -257,7 +260,96 @@ def disturbed_option():
 
 def local_price():
     """The price of this machine as options, empty when it is not known."""
-    price = KNOWN["price"]
-    if price["per_hour_usd"] is None:
-        return ""
-    return f"--local-price {price['per_hour_usd']} --local-price-kind {price['kind']}"
+    hourly, kind = KNOWN["price"]["per_hour_usd"], KNOWN["price"]["kind"]
+    if KNOWN["owned"]:
+        hourly, kind = prices.Owned(**KNOWN["owned"]).per_hour_usd(), prices.OWNED
+    return "" if hourly is None else f"--local-price {hourly} --local-price-kind {kind}"
+
+
+def assignments(section):
+    """A section of the configuration as `key=value,key=value`."""
+    return ",".join(f"{key}={value}" for key, value in KNOWN[section].items())
+
+
+def rental_option():
+    """The option of what is paid for beside a training."""
+    return f"--rental {assignments('billing')}"
+
+
+def exchange_option():
+    """The option of currencies, where there are any."""
+    return f"--exchange-rates {assignments('exchange_rates')}" if KNOWN["exchange_rates"] else ""
+
+
+def spot_options():
+    """The options of interruptions."""
+    rates = " ".join(str(rate) for rate in KNOWN["spot"]["interruptions_per_hour"])
+    return f"--spot-rates {rates} --spot-wait {KNOWN['spot']['wait_s']}"
+
+
+def plan_file():
+    """A table of the runs that are still to be made."""
+    path = Path("results/plan.csv")
+    lines = [",".join(map(str, vars(run).values())) for run in PLAN.missing]
+    files.write_text(path, "\n".join(["hardware,workload,framework,variant,trial", *lines, ""]))
+    return str(path)
+
+
+def price_options():
+    """The options of the prices that things are counted with."""
+    options = [
+        f"--prices {PRICES[1]} --price-book {KNOWN['price_book']}",
+        local_price(),
+        rental_option(),
+        exchange_option(),
+        f"--machine {MACHINE['id']}",
+    ]
+    return " ".join(option for option in options if option)
+
+
+def estimate_options():
+    """The options of what a plan would cost."""
+    return f"--scale {KNOWN['scale']} {price_options()}"
+
+
+def refuse_dear_plan():
+    """End the run before its first job, if it would cost more than `max_cost_usd`."""
+    if KNOWN["max_cost_usd"] is None or not workflow.local_exec or not PLAN.missing:
+        return
+    command = f"python scripts/estimate.py {plan_file()} {estimate_options()}"
+    command += f" --most {KNOWN['max_cost_usd']}"
+    done = subprocess.run(command.split(), capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr.strip() or f"epochcost: {command} failed")
+
+
+def schedule_options():
+    """What is measured again by the clock, as options."""
+    wanted = KNOWN["schedule"]
+    for key in ("hardware", "up", "repository"):
+        if not wanted[key]:
+            sys.exit(
+                f"epochcost: config: schedule: {key} is empty; config/config.yaml says what it is"
+            )
+    options = [wanted["hardware"]]
+    for key in ("every", "up", "repository", "image"):
+        options.append(f"--{key} {wanted[key]}")
+    for key in ("disk_gib", "disk_usd_per_gib_month", "rule_usd_per_month"):
+        options.append(f"--{key.replace('_', '-')} {wanted[key]}")
+    chosen = [f"{key}={','.join(KNOWN[key])}" for key in ("workloads", "frameworks", "variants")]
+    return " ".join([*options, "--arguments", *chosen, f"scale={KNOWN['scale']}"])
+
+
+def question():
+    """What is asked of the advice, as options."""
+    options = {
+        "workload": KNOWN["workload"] or " ".join(KNOWN["workloads"]),
+        "deadline": KNOWN["deadline"],
+        "budget": KNOWN["budget"],
+    }
+    return " ".join(f"--{name} {value}" for name, value in options.items() if value is not None)
+
+
+def own_book():
+    """The price file of one's own, where one is configured."""
+    return KNOWN["price_book"] if prices.is_file(KNOWN["price_book"]) else []

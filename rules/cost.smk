@@ -5,6 +5,9 @@ TABLES = [
     "epochs",
     "costs",
     "relative",
+    "options",
+    "frontier",
+    "spot",
     "quality",
     "repeats",
     "comparisons",
@@ -18,6 +21,7 @@ rule tables:
         records=measured,
         published=multiext("data/published/", "measurements.csv", "prices.csv", "baselines.csv"),
         prices="config/prices.csv",
+        own_prices=own_book(),
         hardware="config/hardware.yaml",
         code=["scripts/tables.py", code_of("costs"), code_of("statistics")],
     output:
@@ -28,14 +32,12 @@ rule tables:
     conda:
         "../envs/workflow.yaml"
     params:
-        price_book=KNOWN["price_book"],
-        local_price=local_price(),
-        machine=MACHINE["id"],
+        prices=price_options(),
+        spot=spot_options(),
         precision=precision_option(),
         disturbed=disturbed_option(),
     message:
         "Making the tables"
     shell:
-        "python scripts/tables.py --prices {input.prices} --price-book {params.price_book} "
-        "{params.local_price} --machine {params.machine} {params.precision} {params.disturbed} "
-        "> {log} 2>&1"
+        "python scripts/tables.py {params.prices} {params.spot} {params.precision} "
+        "{params.disturbed} > {log} 2>&1"

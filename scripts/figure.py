@@ -22,7 +22,7 @@ def main() -> None:
     baseline = _baseline(arguments.published, arguments.workload)
     known = configuration.load()
     rows = selection.rows_of(
-        pd.read_csv(arguments.tables / "relative.csv"),
+        selection.side_by_side(pd.read_csv(arguments.tables / "relative.csv")),
         arguments.workload,
         baseline.baseline,
         list(known.hardware),

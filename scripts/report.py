@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--report", type=Path, default=Path("results/report.html"))
     parser.add_argument("--answer", type=Path, default=Path("results/answer.txt"))
     arguments = parser.parse_args()
-    relative = pd.read_csv(arguments.tables / "relative.csv")
+    relative = selection.side_by_side(pd.read_csv(arguments.tables / "relative.csv"))
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     own = answer.own_rows(relative, baselines)
     runs = pd.read_csv(arguments.tables / "runs.csv")

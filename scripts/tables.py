@@ -1,31 +1,45 @@
 """Make the tables of results/tables/ from records, published measurements and prices.
 
 In: results/runs/, data/published/, config/prices.csv, config/hardware.yaml. Out: one CSV per table:
-runs, epochs, costs, relative, quality, repeats, comparisons, predictions, noise.
+runs, epochs, costs, relative, options, frontier, spot, quality, repeats, comparisons, predictions,
+noise.
 """
 
-import argparse
-import re
 from pathlib import Path
 
 import pandas as pd
 
 from epochcost import configuration, errors, files
-from epochcost.costs import noise, predictions, prices, published, quality, repeats, rows, tables
-from epochcost.hardware import LOCAL
-from epochcost.measurement import machine
+from epochcost.costs import (
+    billing,
+    market,
+    noise,
+    options,
+    predictions,
+    published,
+    quality,
+    repeats,
+    rows,
+    spot,
+    tables,
+)
 from epochcost.records import record
 
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
-    parser.add_argument("--published", type=Path, default=Path("data/published"))
-    parser.add_argument("--prices", type=Path, nargs="*", default=[Path("config/prices.csv")])
-    parser.add_argument("--price-book", type=_book, default="latest", help="latest, or YYYY-MM")
-    parser.add_argument("--local-price", type=_price, help="USD an hour of hardware `local`")
-    parser.add_argument("--local-price-kind", choices=prices.KINDS, default="on_demand")
-    parser.add_argument("--machine", help="the machine with that price; default: this one")
+    market.add_options(parser)
+    parser.add_argument(
+        "--spot-rates",
+        type=billing.amount,
+        nargs="*",
+        default=[0, 0.02, 0.05, 0.1, 0.2, 0.5, 1],
+        help="interruptions an hour of spot machines",
+    )
+    parser.add_argument(
+        "--spot-wait", type=billing.amount, default=120, help="seconds until the next spot machine"
+    )
     parser.add_argument(
         "--keep-disturbed",
         action="store_true",
@@ -39,32 +53,27 @@ def main() -> None:
     configured = configuration.load()
     labels = {key: entry["label"] for key, entry in configured.hardware.items()}
     runs, epochs, noted = _rows(arguments.records, arguments.published, labels)
-    known = prices.load(arguments.published / "prices.csv", *arguments.prices)
-    costs = tables.costs_table(
-        runs,
-        known,
-        arguments.price_book,
-        _local_price(arguments),
-        arguments.machine or machine.describe()["id"],
-    )
+    prices = market.of(arguments)
+    about = configured.complete_samples(), configured.recipes
     kept = arguments.keep_disturbed
+    costs = tables.costs_table(runs, prices)
     baselines = pd.read_csv(arguments.published / "baselines.csv")
-    relative = tables.relative_table(
-        runs, costs, baselines, configured.complete_samples(), configured.recipes, kept
-    )
+    relative = tables.relative_table(runs, costs, baselines, *about, prices, kept)
+    choices = options.options_table(runs, epochs, *about, prices, kept)
+    rates, wait_s = arguments.spot_rates, arguments.spot_wait
     for name, table in (
         ("runs", runs),
         ("epochs", epochs),
         ("costs", costs),
         ("relative", relative),
+        ("options", choices),
+        ("frontier", choices[choices.efficient.astype(bool)]),
+        ("spot", spot.spot_table(relative, rates, wait_s, prices.rental)),
         ("repeats", repeats.repeats_table(runs, kept, arguments.precision)),
         ("comparisons", repeats.comparisons_table(runs, kept)),
         ("noise", noted),
         ("predictions", predictions.predictions_table(runs, kept)),
-        (
-            "quality",
-            quality.quality_table(runs, epochs, configured.complete_samples(), configured.recipes),
-        ),
+        ("quality", quality.quality_table(runs, epochs, *about)),
     ):
         with files.atomic(arguments.output / f"{name}.csv") as temporary:
             table.to_csv(temporary, index=False, lineterminator="\n")
@@ -81,31 +90,6 @@ def _rows(folder: Path, study: Path, labels: dict[str, str]):
         noted.append(noise.noise_row(content))
     flagged, noted = noise.flag_slow_processors(tables.runs_table(runs), noise.noise_table(noted))
     return flagged, tables.epochs_table(epochs), noted
-
-
-def _local_price(arguments: argparse.Namespace) -> prices.Price | None:
-    if arguments.local_price is None:
-        return None
-    return prices.Price(
-        LOCAL,
-        arguments.local_price,
-        arguments.local_price_kind,
-        None,
-        tables.CONFIGURED_BOOK,
-    )
-
-
-def _book(text: str) -> str:
-    if text != prices.LATEST and not re.fullmatch(r"20\d\d-(0[1-9]|1[0-2])", text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no price book: latest, or YYYY-MM")
-    return text
-
-
-def _price(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} cannot be a price")
-    return value
 
 
 if __name__ == "__main__":

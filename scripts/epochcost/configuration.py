@@ -12,11 +12,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
-import jsonschema
 import yaml
 
-from epochcost import files, recipes, tuning
+from epochcost import durations, recipes, schemas, tuning
 from epochcost import workloads as workload_modules
+from epochcost.costs import prices
 from epochcost.datasets import preparation
 from epochcost.errors import InputError, nearest
 from epochcost.frameworks import FRAMEWORKS
@@ -100,13 +100,15 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     if overrides is None:
         overrides = read_yaml(config / "config.yaml")
     settings = _normalised(overrides)
-    _check(settings, root / "config/schemas/config.schema.json", "config")
+    schemas.check(settings, root / "config/schemas/config.schema.json", "config")
     _check_values(settings)
     _check_names("hardware", settings["hardware"], hardware)
     settings["workloads"] = _expanded(settings["workloads"], workloads)
     modern = [name for name, framework in FRAMEWORKS.items() if not framework.legacy]
     settings["frameworks"] = _expanded(settings["frameworks"], modern)
     _check_names("workload", settings["workloads"], workloads)
+    if settings["workload"]:
+        _check_names("workload", [settings["workload"]], workloads)
     _check_names("framework", settings["frameworks"], FRAMEWORKS)
     for name, workload in workloads.items():
         _check_names(f"workloads.yaml: {name}: framework", workload["frameworks"], FRAMEWORKS)
@@ -163,7 +165,7 @@ class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
 
 def _read_checked(path: Path, root: Path) -> dict[str, dict[str, Any]]:
     content = read_yaml(path)
-    _check(content, root / f"config/schemas/{path.stem}.schema.json", f"config/{path.name}")
+    schemas.check(content, root / f"config/schemas/{path.stem}.schema.json", f"config/{path.name}")
     return content
 
 
@@ -204,46 +206,23 @@ def _number(text: str) -> float | str | None:
         return text
 
 
-def _check(content: Any, schema_path: Path, where: str) -> None:
-    schema = files.read_json(schema_path)
-    validator = jsonschema.Draft202012Validator(
-        schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
-    )
-    found = list(validator.iter_errors(content))
-    # A misspelt key is missing under its right name too; the misspelling says more.
-    unknown = [error for error in found if error.validator == "additionalProperties"]
-    error = unknown[0] if unknown else jsonschema.exceptions.best_match(found)
-    if error is not None:
-        path = ": ".join([where, *(str(part) for part in error.absolute_path)])
-        raise InputError(f"{path}: {_explain(error)}")
-
-
-def _explain(error: jsonschema.ValidationError) -> str:
-    """A schema error in the words of somebody who edits the file."""
-    value, limit = error.instance, error.validator_value
-    match error.validator:
-        case "additionalProperties":
-            known = error.schema["properties"]
-            unknown = next(key for key in value if key not in known)
-            return f"unknown key '{unknown}'; {nearest(unknown, known)}"
-        case "required":
-            missing = next(key for key in limit if key not in value)
-            return f"the key '{missing}' is missing"
-        case "enum":
-            return f"'{value}' is not allowed; {nearest(str(value), limit)}"
-        case "type":
-            wanted = " or ".join([limit] if isinstance(limit, str) else limit)
-            return f"{value!r} is not of type {wanted}".replace("null", "empty")
-        case "minimum":
-            return f"{value} is below {limit}"
-    return error.message
-
-
 def _check_values(settings: dict[str, Any]) -> None:
     """What a schema cannot say."""
     price = settings["price"]["per_hour_usd"]
     if price is not None and not math.isfinite(price):
         raise InputError(f"config: price: per_hour_usd: {price} cannot be a price")
+    if price is not None and (price == 0) != (settings["price"]["kind"] == "free"):
+        raise InputError(
+            "config: price: 0 is the price of the kind 'free', and of no other; "
+            "an unknown price is empty"
+        )
+    if settings["again"] and settings["precision"]:
+        raise InputError("config: again and precision both say how many runs are wanted")
+    if settings["deadline"] is not None:
+        durations.seconds_of(settings["deadline"])
+    prices.check_book(settings["price_book"])
+    if settings["owned"] and price is not None:
+        raise InputError("config: owned and price.per_hour_usd both say what this machine costs")
     if settings["precision"] and settings["scale"] != "full":
         raise InputError(
             "config: precision: a quick run predicts, and more of them make no prediction better; "
@@ -264,7 +243,7 @@ def _check_brought(
         if name in datasets:
             raise InputError(f"{where}: {name} is in datasets.yaml already; say dataset: {name}")
         plain = {key: value for key, value in entry.items() if key != "prepared_by"}
-        _check({name: plain}, root / "config/schemas/datasets.schema.json", where)
+        schemas.check({name: plain}, root / "config/schemas/datasets.schema.json", where)
     return brought
 
 

@@ -103,6 +103,7 @@ class Plan:
     """The records that are there (all of them), and the runs that are wanted.
 
     runs: how many runs are wanted of each series at least.
+    again: whether one more than there are is wanted of each series, instead.
     precision: half the width of the interval over the median at which a series has enough runs;
         None for no more than `runs`.
     budget_s: seconds of runs after which no further round is begun.
@@ -116,6 +117,7 @@ class Plan:
     budget_s: float
     keep_disturbed: bool
     seed: int
+    again: bool = False
 
     def round(self, number: int) -> list[Run]:
         """The runs of a round, the first being 1; empty where no more are wanted.
@@ -123,6 +125,8 @@ class Plan:
         What is wanted beyond `runs` follows from the rounds before, which must have been made.
         """
         wanted, spent = self.series, 0.0
+        if self.again:
+            return [one.run(number) for one in wanted if number <= len(one.done) + 1]
         for before in range(1, number):
             spent += sum(series.seconds(before) for series in wanted)
             if before >= self.runs:
@@ -285,6 +289,7 @@ def plan(
         configuration["budget_hours"] * 3600,
         configuration["keep_disturbed"],
         configuration["seed"],
+        configuration["again"],
     )
 
 

@@ -6,6 +6,7 @@ import pytest
 from epochcost import configuration
 from epochcost.configuration import ROOT
 from epochcost.costs import prices, published, rows, tables
+from epochcost.costs.market import Market
 
 PUBLISHED = ROOT / "data/published"
 
@@ -28,21 +29,24 @@ def baselines() -> pd.DataFrame:
 
 @pytest.fixture
 def make_tables(known, baselines):
-    """Makes (runs, costs, relative) of the published runs and the given records."""
+    """Makes (runs, costs, relative) of the published runs and the given records.
 
-    def make(*records: dict, local: prices.Price | None = None, book: str = "latest"):
+    The costs are of one kind, rows without a price among them.
+    """
+
+    def make(*records: dict, kind: str = "marginal", **about):
         runs = published.runs(PUBLISHED, {}) + [rows.run_row(r, "label") for r in records]
         table = tables.runs_table(runs)
         recipes = dict(configuration.load().recipes)
         if records:
             recipes["own"] = records[0]["settings"]
         here = records[0]["machine"]["id"] if records else ""
-        costs = tables.costs_table(table, known, book, local, here)
-        return (
-            table,
-            costs,
-            tables.relative_table(table, costs, baselines, {"mnist_mlp": 60_000}, recipes),
-        )
+        market = Market(known, machine_id=here, **about)
+        costs = tables.costs_table(table, market)
+        complete = {"mnist_mlp": 60_000}
+        relative = tables.relative_table(table, costs, baselines, complete, recipes, market)
+        other = "billed" if kind == "marginal" else "marginal"
+        return table, costs[costs.cost_kind.eq(kind)], relative[relative.cost_kind.ne(other)]
 
     return make
 
@@ -51,9 +55,9 @@ def make_tables(known, baselines):
 def price_file(tmp_path):
     """Writes a price file of the given rows."""
 
-    def write(*lines: str) -> Path:
+    def write(*lines: str, head: str = "") -> Path:
         path = tmp_path / "prices.csv"
-        head = "hardware_id,price_per_hour_usd,price_kind,as_of,source_id"
+        head = head or "hardware_id,price_per_hour,currency,price_kind,as_of,source_id"
         path.write_text("\n".join([head, *lines]) + "\n")
         return path
 

@@ -76,8 +76,7 @@ def test_costs_that_a_table_of_2018_printed(make_tables, printed):
     """Prorated, so without the two that were billed by whole hours; p3.2xlarge rounds apart."""
     _, costs, _ = make_tables()
     own = costs[
-        costs.source_id.eq("manne2018gpu")
-        & costs.price_kind.isin(["on_demand", "monthly_prorated"])
+        costs.source_id.eq("manne2018gpu") & costs.price_kind.isin(["on_demand", "monthly"])
     ].set_index("run_id")
     table = own.join(printed[["cost_usd_published"]])
     table = table[~table.hardware_id.str.startswith("softlayer")]

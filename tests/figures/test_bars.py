@@ -6,6 +6,7 @@ import pytest
 
 from epochcost import configuration
 from epochcost.costs import prices, published, rows, tables
+from epochcost.costs.market import Market
 from epochcost.figures import bars, selection, style
 
 ROOT = configuration.ROOT
@@ -25,11 +26,15 @@ def relative(record):
         )
         local = None
         if price is not None:
-            local = prices.Price("local", price, "on_demand", None, "config")
+            local = prices.Price("local", price, "on_demand" if price else "free", None, "config")
         book = prices.load(ROOT / "data/published/prices.csv")
-        costs = tables.costs_table(runs, book, "latest", local, record["machine"]["id"])
+        market = Market(book, local=local, machine_id=record["machine"]["id"])
+        costs = tables.costs_table(runs, market)
         bases = pd.read_csv(ROOT / "data/published/baselines.csv")
-        return tables.relative_table(runs, costs, bases, known.complete_samples(), known.recipes)
+        table = tables.relative_table(
+            runs, costs, bases, known.complete_samples(), known.recipes, market
+        )
+        return selection.side_by_side(table)
 
     return make
 

@@ -28,6 +28,7 @@ def row() -> dict:
         "epochs": 20, "baseline_epochs": 20, "batch_size": 128, "recipe_batch_size": 128,
         "recipe": "abc", "own_recipe": True, "settings": "", "vcpus": 2,
         "train_samples": 60_000, "complete_samples": 60_000, "weights": "",
+        "billed_usd": 0.0012, "billed_relative": 0.11,
         "cost_relative": 0.103, "mixed_price_kinds": False, "metric_value": 0.983,
     }  # fmt: skip
 
@@ -39,7 +40,8 @@ def say(row: dict, **change) -> str:
 def test_a_single_full_run(row):
     assert say(row) == (
         "This machine (AMD EPYC, 2 cores) trains mnist_mlp in 0.51x the time of the K80 of 2017 "
-        "(PyTorch, 33 s, a single run) and costs 0.10x as much ($0.000920 at $0.10 an hour)."
+        "(PyTorch, 33 s, a single run) and costs 0.10x as much ($0.000920 at $0.10 an hour, "
+        "$0.00120 billed)."
     )
 
 
@@ -78,7 +80,7 @@ def test_what_compares_with_no_published_run_has_a_time_and_a_cost(row):
     nothing = float("nan")
     assert say(row, workload="own", time_relative=nothing, cost_relative=nothing) == (
         "This machine (AMD EPYC, 2 cores) trains own (PyTorch, 33 s, a single run) "
-        "for $0.000920 at $0.10 an hour; no published run compares with it."
+        "for $0.000920 at $0.10 an hour, $0.00120 billed; no published run compares with it."
     )
 
 

@@ -1,108 +1,255 @@
-"""The price book: dated prices, and the one that held at a time."""
+"""The price book: dated prices, and those that held at a time."""
 
+import calendar
 import csv
 import math
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import Any
 
+from epochcost import files, schemas
 from epochcost.errors import InputError, nearest
 
-KINDS = ("on_demand", "spot", "preemptible", "reserved", "monthly_prorated", "owned", "free")
 LATEST = "latest"
-_COLUMNS = ("hardware_id", "price_per_hour_usd", "price_kind", "as_of", "source_id")
+USD = "USD"
+ON_DEMAND, MONTHLY, OWNED, FREE = "on_demand", "monthly", "owned", "free"
+# What the provider may take back at any time.
+INTERRUPTIBLE = ("spot", "preemptible")
+_SCHEMA = schemas.FOLDER / "prices.schema.json"
+_BOOK = re.compile(r"20\d\d-(0[1-9]|1[0-2])(-\d\d)?")
+_AMOUNT = re.compile(r"\d+(?:\.\d+)?$")
 
 
 @dataclass(frozen=True)
 class Price:
-    """What an hour of a hardware cost: one row of a price file, or (undated) the user's own."""
+    """What an hour of a hardware costs: one row of a price file, or (undated) the user's own.
+
+    increment_s, minimum_s: billed time is rounded up to the one and is no less than the other;
+        None where it is not known.
+    monthly_fee_usd: paid for each month begun, whatever the hours.
+    retired: from when on the hardware could not be rented any more.
+    """
 
     hardware_id: str
     price_per_hour_usd: float
     price_kind: str
     as_of: date | None
     source_id: str
+    region: str = ""
+    increment_s: float | None = None
+    minimum_s: float | None = None
+    monthly_fee_usd: float = 0.0
+    retired: date | None = None
 
 
-def load(*paths: Path) -> list[Price]:
-    """Read price files.
+@dataclass(frozen=True)
+class Owned:
+    """A machine that was bought: what an hour of its use costs.
+
+    used_hours_per_day: the purchase is spread over these; a machine that idles is dear.
+    """
+
+    purchase_usd: float
+    years: float
+    used_hours_per_day: float
+    watts: float
+    usd_per_kwh: float
+
+    def per_hour_usd(self) -> float:
+        """Purchase over the hours of its life, and electricity."""
+        hours = self.years * 365.25 * self.used_hours_per_day
+        return self.purchase_usd / hours + self.watts / 1000 * self.usd_per_kwh
+
+
+def kinds() -> list[str]:
+    """The kinds of price, as the schema has them."""
+    return files.read_json(_SCHEMA)["properties"]["price_kind"]["enum"]
+
+
+def load(
+    *paths: Path, rates: Mapping[str, float] | None = None, today: date | None = None
+) -> list[Price]:
+    """Read price files and check them, by the schema and against each other.
 
     Rows without a price are left out: an unknown price is unknown, not 0.
 
+    Args:
+        rates: USD for one unit of each other currency (`exchange_rates` of config.yaml).
+        today: no price is of a later day; default: the day of the call.
+
     Raises:
-        InputError: a column is missing, or a value cannot be; file, line and column are named.
+        InputError: names the file, the line and the column of what cannot be.
     """
-    prices = []
-    for path in paths:
-        with open(path, newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            for column in _COLUMNS:
-                if column not in (reader.fieldnames or ()):
-                    raise InputError(f"{path}: the column '{column}' is missing")
-            for row in reader:
-                where = f"{path}, line {reader.line_num}"
-                if None in row or None in row.values():
-                    raise InputError(f"{where}: not as many values as columns")
-                if row["price_per_hour_usd"]:
-                    prices.append(_price(row, where))
-    return prices
+    rates = {USD: 1.0} | dict(rates or {})
+    rows = [(f"{path}, line {line}", row) for path in paths for line, row in _rows(path)]
+    for where, row in rows:
+        schemas.check(row, _SCHEMA, where)
+        _check_row(row, where, rates, today or date.today())
+    _check_together(rows, rates)
+    return [_price(row, rates) for _, row in rows if row["price_per_hour"] is not None]
 
 
-def in_book(prices: list[Price], book: str) -> list[Price]:
-    """The newest price of each hardware and kind that was known at the end of a month.
+def in_book(prices: Sequence[Price], book: str) -> list[Price]:
+    """The newest price of each hardware and kind that was known at the end of a day or month.
 
-    Where several rows have the same date (the ends of a stated range), the highest counts.
+    Where a hardware has several regions of the same date, the dearest counts.
 
     Args:
-        book: `YYYY-MM`, or `latest`.
+        book: `YYYY-MM`, `YYYY-MM-DD`, or `latest`; for a file of its own all count, too.
     """
     newest: dict[tuple[str, str], Price] = {}
     for price in prices:
-        if book != LATEST and price.as_of.isoformat()[:7] > book:
+        if _BOOK.fullmatch(book) and _day(price)[: len(book)] > book:
             continue
         key = (price.hardware_id, price.price_kind)
         known = newest.get(key)
-        rank = (price.as_of, price.price_per_hour_usd)
-        if known is None or rank > (known.as_of, known.price_per_hour_usd):
+        rank = (_day(price), price.price_per_hour_usd)
+        if known is None or rank > (_day(known), known.price_per_hour_usd):
             newest[key] = price
     return list(newest.values())
 
 
-def name_of(prices: list[Price], book: str) -> str:
+def name_of(prices: Sequence[Price], book: str) -> str:
     """`latest` as the month of the newest price; other books are named already."""
     if book != LATEST:
         return book
-    return max((price.as_of for price in prices), default=date.min).isoformat()[:7]
+    return max((_day(price)[:7] for price in prices), default="")
 
 
-def _price(row: dict[str, str], where: str) -> Price:
-    return Price(
-        hardware_id=row["hardware_id"],
-        price_per_hour_usd=_amount(row["price_per_hour_usd"], f"{where}, price_per_hour_usd"),
-        price_kind=_kind(row["price_kind"], f"{where}, price_kind"),
-        as_of=_date(row["as_of"], f"{where}, as_of"),
-        source_id=row["source_id"],
+def check_book(book: str) -> str:
+    """A book that there can be: `latest`, a month, a day, or a price file of one's own."""
+    if book == LATEST or _BOOK.fullmatch(book) or Path(book).is_file():
+        return book
+    raise InputError(
+        f"'{book}' is no price book: {LATEST}, a month (2017-12), a day (2017-12-17), "
+        "or a price file that is there"
     )
 
 
-def _amount(text: str, where: str) -> float:
+def is_file(book: str) -> bool:
+    """Whether a book is a file of its own."""
+    return book != LATEST and not _BOOK.fullmatch(book)
+
+
+def day_of(book: str) -> date | None:
+    """The last day that a book is of; None for `latest` and for files."""
+    if not _BOOK.fullmatch(book):
+        return None
+    if len(book) == len("2017-12"):
+        year, month = int(book[:4]), int(book[5:])
+        return date(year, month, calendar.monthrange(year, month)[1])
+    return date.fromisoformat(book)
+
+
+def _day(price: Price) -> str:
+    return price.as_of.isoformat() if price.as_of else ""
+
+
+def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    """The rows of a file with their lines; numbers as numbers, nothing as None."""
+    columns = files.read_json(_SCHEMA)
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        for name in reader.fieldnames or ():
+            if name not in columns["properties"]:
+                known = nearest(name, columns["properties"])
+                raise InputError(f"{path}, line 1: unknown column '{name}'; {known}")
+        for name in columns["required"]:
+            if name not in (reader.fieldnames or ()):
+                raise InputError(f"{path}, line 1: the column '{name}' is missing")
+        rows = []
+        for row in reader:
+            if None in row or None in row.values():
+                where = f"{path}, line {reader.line_num}"
+                raise InputError(f"{where}: not as many values as columns")
+            rows.append(
+                (
+                    reader.line_num,
+                    {
+                        name: _value(text, columns["properties"][name].get("type", ""))
+                        for name, text in row.items()
+                    },
+                )
+            )
+    return rows
+
+
+def _value(text: str, kind: str | list[str]) -> str | float | None:
+    """A cell as the schema wants it; left as text where it cannot be."""
+    if not text:
+        return None
+    if "number" not in kind:
+        return text
     try:
         value = float(text)
     except ValueError:
-        raise InputError(f"{where}: '{text}' is not a number") from None
-    if not math.isfinite(value) or value < 0:
-        raise InputError(f"{where}: {text} cannot be a price")
-    return value
+        return text
+    return value if math.isfinite(value) else text
 
 
-def _kind(text: str, where: str) -> str:
-    if text not in KINDS:
-        raise InputError(f"{where}: unknown kind '{text}'; {nearest(text, KINDS)}")
-    return text
+def _check_row(row: dict[str, Any], where: str, rates: Mapping[str, float], today: date) -> None:
+    """What the schema cannot say of one row."""
+    price, kind = row["price_per_hour"], row["price_kind"]
+    increment, minimum = row.get("billing_increment_s"), row.get("minimum_charge_s")
+    if row["currency"] not in rates:
+        raise InputError(
+            f"{where}, currency: no exchange rate for '{row['currency']}'; "
+            f"{nearest(row['currency'], rates)}; others: exchange_rates in config.yaml"
+        )
+    if date.fromisoformat(row["as_of"]) > today:
+        raise InputError(f"{where}, as_of: {row['as_of']} is in the future")
+    if price is not None and (price == 0) != (kind == FREE):
+        raise InputError(
+            f"{where}, price_per_hour: 0 is the price of the kind '{FREE}', and of no other; "
+            "an unknown price is empty"
+        )
+    if increment and minimum and minimum < increment:
+        raise InputError(
+            f"{where}, minimum_charge_s: {minimum:g} is below the increment {increment:g}"
+        )
+    if row.get("parts") and price is not None:
+        amounts = [_AMOUNT.search(part.strip()) for part in row["parts"].split(" + ")]
+        total = sum(float(amount[0]) if amount else math.nan for amount in amounts)
+        if not math.isclose(total, price, rel_tol=1e-6):
+            raise InputError(f"{where}, parts: they add up to {total:g}, not to {price:g}")
 
 
-def _date(text: str, where: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise InputError(f"{where}: '{text}' is not a date (YYYY-MM-DD)") from None
+def _check_together(rows: list[tuple[str, dict[str, Any]]], rates: Mapping[str, float]) -> None:
+    """No row twice, and nothing that can be taken back dearer than what cannot."""
+    seen: dict[tuple, tuple[str, float | None]] = {}
+    for where, row in rows:
+        key = (row["hardware_id"], row.get("region"), row["as_of"], row["price_kind"])
+        if key in seen:
+            raise InputError(
+                f"{where}, hardware_id: the {row['price_kind']} price of {row['hardware_id']} "
+                f"of {row['as_of']} is there already ({seen[key][0]})"
+            )
+        price = row["price_per_hour"]
+        seen[key] = where, price if price is None else price * rates[row["currency"]]
+    for (*place, kind), (where, price) in seen.items():
+        _, other = seen.get((*place, ON_DEMAND), ("", None))
+        if kind in INTERRUPTIBLE and None not in (price, other) and price > other:
+            raise InputError(
+                f"{where}, price_per_hour: the {kind} price {price:g} is above the on-demand "
+                f"price {other:g}"
+            )
+
+
+def _price(row: dict[str, Any], rates: Mapping[str, float]) -> Price:
+    rate = rates[row["currency"]]
+    retired = row.get("retired")
+    return Price(
+        hardware_id=row["hardware_id"],
+        price_per_hour_usd=row["price_per_hour"] * rate,
+        price_kind=row["price_kind"],
+        as_of=date.fromisoformat(row["as_of"]),
+        source_id=row["source_id"],
+        region=row.get("region") or "",
+        increment_s=row.get("billing_increment_s") or None,
+        minimum_s=row.get("minimum_charge_s"),
+        monthly_fee_usd=(row.get("monthly_fee") or 0.0) * rate,
+        retired=date.fromisoformat(retired) if retired else None,
+    )

@@ -33,6 +33,7 @@ GROUP = [
 _SUMMARY_COLUMNS = [
     "runs", "machines", "time_s", "time_low", "time_high", "time_confidence", "hardware_label",
     "epochs", "batch_size", "metric", "metric_value", "quality_reached", "synthetic", "noisy_runs",
+    "overhead_s",
 ]  # fmt: skip
 REPEATS_COLUMNS = [
     *GROUP,
@@ -112,7 +113,7 @@ def repeats_table(
     """
 
     def row(group: pd.DataFrame) -> dict:
-        reached = repeats.precision(_values(group))
+        reached = repeats.precision(values_of(group))
         return _summary(group) | {
             "precision": reached,
             "ended_by": _ended_by(reached, wanted, len(group)),
@@ -144,7 +145,7 @@ def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     rows = []
     for shared, alike in _usable(runs).groupby(_COMPARABLE, sort=False, dropna=False):
         groups = [
-            (key, _undisturbed(group, keep_disturbed))
+            (key, undisturbed(group, keep_disturbed))
             for key, group in alike.groupby(_COMPARED, sort=True, dropna=False)
         ]
         for (key, group), (other_key, other) in combinations(groups, 2):
@@ -167,13 +168,13 @@ def _by_group(
     """A row for each group of repeated runs."""
     rows = []
     for key, group in runs.groupby(GROUP, sort=False, dropna=False):
-        kept = _undisturbed(group, keep)
+        kept = undisturbed(group, keep)
         left_out = {"runs_left_out": len(group) - len(kept)}
         rows.append(dict(zip(GROUP, key, strict=True)) | row(kept) | left_out)
     return pd.DataFrame(rows, columns=None if rows else list(dict.fromkeys([*GROUP, *columns])))
 
 
-def _undisturbed(group: pd.DataFrame, keep: bool) -> pd.DataFrame:
+def undisturbed(group: pd.DataFrame, keep: bool) -> pd.DataFrame:
     """The runs of a group without the disturbed ones, unless there are no others."""
     disturbed = group.noise.fillna("").ne("")
     return group if keep or disturbed.all() else group[~disturbed]
@@ -182,7 +183,7 @@ def _undisturbed(group: pd.DataFrame, keep: bool) -> pd.DataFrame:
 def _summary(group: pd.DataFrame) -> dict:
     """What a group of repeated runs says together."""
     first = group.iloc[0]
-    values = _values(group)
+    values = values_of(group)
     interval = None if first.predicted else repeats.median_interval(values)
     reached = group.quality_reached.dropna()
     return {
@@ -197,12 +198,13 @@ def _summary(group: pd.DataFrame) -> dict:
             for name in ("hardware_label", "epochs", "batch_size", "metric", "synthetic")
         },
         "metric_value": group.metric_value.median(),
+        "overhead_s": group.overhead_s.median(),
         "quality_reached": bool(reached.all()) if len(reached) else None,
         "noisy_runs": int(group.noise.fillna("").ne("").sum()),
     }
 
 
-def _values(group: pd.DataFrame) -> pd.Series:
+def values_of(group: pd.DataFrame) -> pd.Series:
     """The times that a row is the median of: those of its runs, or the machines' medians."""
     by_machine = group.groupby("machine").time_s.median()
     return by_machine if len(by_machine) > 1 else group.time_s

@@ -9,6 +9,7 @@ from epochcost.statistics.prediction import predict
 
 OWN = "own"
 RANDOM = "random"
+_OVERHEAD = ("import", "data", "build", "finish", "sample", "save", "lost", "other")
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class RunRow:
     machine: the machine that trained; of published runs not known.
     machine_id: the same, set where each machine is shown by itself (hardware `local`).
     wall_s: seconds of all of the run's processes, from their start to the record.
+    overhead_s: of an own run, seconds of its processes outside of `time_s`: start, data, building,
+        saving, lost work; without what only the measuring takes. Of a quick run it is measured.
     weights: what the model started from, `random` where its recipe's weights could not be had;
         empty where the recipe names none.
     settings: what of the framework's own settings was changed; empty for nothing.
@@ -60,6 +63,7 @@ class RunRow:
     time_low: float | None
     time_high: float | None
     wall_s: float | None
+    overhead_s: float | None
     metric: str
     metric_value: float | None
     quality_target: float | None
@@ -143,6 +147,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         time_low=time_low,
         time_high=time_high,
         wall_s=duration(record),
+        overhead_s=_overhead(record),
         metric=quality["metric"],
         metric_value=None if quick or data["source"] == "synthetic" else quality["value"],
         quality_target=quality["target"],
@@ -206,6 +211,11 @@ def times_of(record: dict[str, Any]) -> tuple[float | None, float | None, float 
     return sum(_epoch_seconds(epoch) for epoch in record["epochs"]) + predicting, None, None
 
 
+def _overhead(record: dict[str, Any]) -> float:
+    """Seconds of the phases that no time of a row holds, as far as the record has them."""
+    return sum(record["phases"].get(name) or 0.0 for name in _OVERHEAD)
+
+
 def _epoch_seconds(epoch: dict[str, Any]) -> float:
     """Seconds of an epoch with its validation pass, where the recipe has one."""
     return epoch["train_s"] + (epoch["eval_s"] or 0.0)
@@ -219,12 +229,15 @@ def _gpus_used(record: dict[str, Any]) -> int:
 
 
 def _input_share(record: dict[str, Any]) -> float | None:
-    """Time to fetch a batch without training on it, over the time of a training step."""
+    """Time to fetch a batch without training on it, over the time of a training step.
+
+    Records of before it was measured have the framework's own loop in it.
+    """
     alone, steady = record["input"], record["steady_state"]
     if alone is None or steady is None:
         return None
     step = record["settings"]["batch_size"] / steady["samples_per_second"]
-    return alone["seconds"] / alone["steps"] / step
+    return max(0.0, alone["seconds"] - alone.get("loop_s", 0.0)) / alone["steps"] / step
 
 
 def gflops(record: dict[str, Any]) -> float | None:

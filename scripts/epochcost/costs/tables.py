@@ -8,7 +8,9 @@ from dataclasses import asdict, fields
 
 import pandas as pd
 
-from epochcost.costs import prices
+from epochcost.costs import billing, prices
+from epochcost.costs.billing import Rental
+from epochcost.costs.market import CONFIGURED_BOOK, Market
 from epochcost.costs.prices import Price
 from epochcost.costs.repeats import GROUP, summaries
 from epochcost.costs.rows import OWN, EpochRow, RunRow
@@ -16,8 +18,8 @@ from epochcost.records.record import recipe_id
 
 # Editions of a data set, and damaged samples, differ by less than this share.
 _SAME_SAMPLES = 0.02
-CONFIGURED_BOOK = "config"
-MARGINAL = "marginal"
+# A cost and its bounds, and the times that they are of.
+_BOUNDS = {"usd": "time_s", "low": "time_low", "high": "time_high"}
 
 COST_COLUMNS = [
     "run_id",
@@ -26,10 +28,7 @@ COST_COLUMNS = [
     "framework",
     "variant",
     "hardware_id",
-    "price_book",
-    "price_kind",
-    "price_per_hour_usd",
-    "price_date",
+    *billing.PRICE_COLUMNS,
     "cost_kind",
     "cost_usd",
     "cost_low",
@@ -75,6 +74,7 @@ RELATIVE_COLUMNS = [
     "own_recipe",
     "settings",
     "vcpus",
+    "gpus_used",
     "metric",
     "metric_value",
     "quality_reached",
@@ -87,8 +87,8 @@ RELATIVE_COLUMNS = [
     "time_confidence",
     "machines",
     "noisy_runs",
-    "price_per_hour_usd",
-    "price_date",
+    "overhead_s",
+    *billing.PRICE_COLUMNS[2:],
     "mixed_price_kinds",
 ]
 
@@ -104,40 +104,32 @@ def epochs_table(rows: Iterable[EpochRow]) -> pd.DataFrame:
     return pd.DataFrame([asdict(row) for row in rows], columns=_names(EpochRow))
 
 
-def costs_table(
-    runs: pd.DataFrame,
-    known: list[Price],
-    book: str,
-    local: Price | None = None,
-    machine_id: str = "",
-) -> pd.DataFrame:
-    """costs.csv: run x price x cost kind.
+def costs_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
+    """costs.csv: run x price x cost kind, with the price row that was used.
 
     Published runs are priced by the book of the month in which they were published, own runs by
-    `book`. A run whose hardware has no price in its book has no row.
-
-    Args:
-        known: all prices.
-        book: the price book for own runs, `YYYY-MM` or `latest`.
-        local: the price of the machine at hand, from the configuration; None when not known.
-        machine_id: the machine at hand; no other machine has its price.
+    the market's. A run whose hardware has no price in its book has no row.
     """
     priced = runs[runs.status.eq("ok") & runs.time_s.notna()]
-    parts = []
-    for name, group in priced.groupby(_books(priced, known, book), sort=True):
-        parts.append(group.merge(_offers(known, name), on="hardware_id"))
-    if local is not None:
-        here = priced[priced.machine_id.eq(machine_id)]
-        parts.append(here.merge(_frame([local], CONFIGURED_BOOK), on="hardware_id"))
-    costs = pd.concat(parts, ignore_index=True) if parts else priced.reindex(columns=COST_COLUMNS)
-    hourly = costs.price_per_hour_usd
+    own = priced.source_id.eq(OWN)
+    parts = [priced[own].merge(price_frame(market.current(), market.name), on="hardware_id")]
+    for month, group in priced[~own].groupby(priced.date.str[:7], sort=True):
+        offers = price_frame(prices.in_book(market.known, month), month)
+        parts.append(group.merge(offers, on="hardware_id"))
+    parts.append(at_hand(priced, market))
+    costs = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    costs = pd.concat([costs.assign(cost_kind=kind) for kind in billing.KINDS], ignore_index=True)
     costs = costs.assign(
-        cost_kind=MARGINAL,
-        cost_usd=costs.time_s * hourly / 3600,
-        cost_low=costs.time_low * hourly / 3600,
-        cost_high=costs.time_high * hourly / 3600,
+        **{
+            column: billing.cost_usd(costs, costs[time], market.rental)
+            for column, time in (
+                ("cost_usd", "time_s"),
+                ("cost_low", "time_low"),
+                ("cost_high", "time_high"),
+            )
+        }
     )
-    return costs[COST_COLUMNS]
+    return costs[COST_COLUMNS].sort_values("run_id", kind="stable", ignore_index=True)
 
 
 def relative_table(
@@ -146,6 +138,7 @@ def relative_table(
     baselines: pd.DataFrame,
     complete_samples: dict[str, int],
     recipes: dict[str, dict],
+    market: Market,
     keep_disturbed: bool = False,
 ) -> pd.DataFrame:
     """relative.csv: repeated runs as one row, over the baseline of their workload.
@@ -161,12 +154,12 @@ def relative_table(
         baselines: data/published/baselines.csv.
         complete_samples: training samples of each workload's complete data.
         recipes: the recipe of each workload (config/workloads.yaml).
+        market: the prices of the baselines, and what is paid for beside a training.
         keep_disturbed: whether disturbed runs count beside undisturbed ones.
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     times = summaries(usable, keep_disturbed)
-    priced = ["price_book", "price_kind", "price_per_hour_usd", "price_date", "cost_kind"]
-    offers = costs[["run_id", *priced]]
+    offers = costs[["run_id", *billing.PRICE_COLUMNS, "cost_kind"]]
     offers = (
         usable[["run_id", *GROUP]]
         .merge(offers, on="run_id")
@@ -178,10 +171,10 @@ def relative_table(
     table["recipe_batch_size"] = table.workload.map(
         {name: recipe["batch_size"] for name, recipe in recipes.items()}
     )
-    table["own_recipe"] = _follows_recipe(table, recipes)
-    parts = [_over(table, baseline, runs) for baseline in baselines.itertuples()]
+    table["own_recipe"] = follows_recipe(table, recipes)
+    parts = [_over(table, one, runs, market) for one in baselines.itertuples()]
     compared = baselines[baselines.scope.eq("all")].workload
-    table = pd.concat([*parts, _over_nothing(table, compared)], ignore_index=True)
+    table = pd.concat([*parts, _over_nothing(table, compared, market.rental)], ignore_index=True)
     return table[RELATIVE_COLUMNS].sort_values(
         ["workload", "baseline", "source_id", "hardware_id", "framework", "variant"],
         kind="stable",
@@ -191,10 +184,10 @@ def relative_table(
 
 def without_price(relative: pd.DataFrame) -> int:
     """How many rows have a time but no cost."""
-    return int(relative.cost_usd.isna().sum())
+    return int(relative.cost_kind.isna().sum())
 
 
-def _follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]:
+def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]:
     """Whether each row was trained by its workload's recipe, but for the size of its batches."""
     return [
         row.source_id != OWN
@@ -206,53 +199,67 @@ def _follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]
     ]
 
 
-def _over_nothing(table: pd.DataFrame, compared: pd.Series) -> pd.DataFrame:
+def _over_nothing(table: pd.DataFrame, compared: pd.Series, rental: Rental) -> pd.DataFrame:
     """The own rows of workloads that have no baseline: times and costs, and no ratios."""
     rows = table[~table.workload.isin(compared) & table.source_id.eq(OWN)]
     costs = {
-        ("cost_usd" if bound == "s" else f"cost_{bound}"): rows[f"time_{bound}"]
-        * rows.price_per_hour_usd
-        / 3600
-        for bound in ("s", "low", "high")
+        f"cost_{bound}": billing.cost_usd(rows, rows[time], rental)
+        for bound, time in _BOUNDS.items()
     }
     return rows.assign(**costs, baseline="", mixed_price_kinds=False).reindex(
         columns=RELATIVE_COLUMNS
     )
 
 
-def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a workload over one baseline; a study's own base is for its own rows alone."""
+def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame, market: Market) -> pd.DataFrame:
+    """The rows of a workload over one baseline; a study's own base is for its own rows alone.
+
+    A billed cost is over the billed cost of the baseline's run.
+    """
     rows = table[table.workload.eq(baseline.workload)]
     if baseline.scope == "study":
         rows = rows[rows.source_id.eq(baseline.baseline)]
     base = runs[runs.run_id.eq(baseline.run_id)].iloc[0]
-    base_time = base.time_s
-    base_cost = base_time * baseline.price_per_hour_usd / 3600
+    base_costs = _base_costs(base, baseline, market)
     added = {"baseline": baseline.baseline, "baseline_epochs": base.epochs}
-    known = rows.train_samples.notna() & rows.complete_samples.notna()
+    known_samples = rows.train_samples.notna() & rows.complete_samples.notna()
     off = (rows.train_samples / rows.complete_samples - 1).abs()
-    compares = rows.own_recipe & (~known | off.le(_SAME_SAMPLES))
+    compares = rows.own_recipe & (~known_samples | off.le(_SAME_SAMPLES))
     added["mixed_price_kinds"] = rows.price_kind.notna() & rows.price_kind.ne(baseline.price_kind)
-    for bound in ("s", "low", "high"):
-        suffix = "" if bound == "s" else f"_{bound}"
-        cost = rows[f"time_{bound}"] * rows.price_per_hour_usd / 3600
-        added["cost_usd" if bound == "s" else f"cost_{bound}"] = cost
-        added[f"time_relative{suffix}"] = (rows[f"time_{bound}"] / base_time).where(compares)
-        added[f"cost_relative{suffix}"] = (cost / base_cost).where(compares)
+    for bound, time in _BOUNDS.items():
+        suffix = "" if bound == "usd" else f"_{bound}"
+        cost = billing.cost_usd(rows, rows[time], market.rental)
+        added[f"cost_{bound}"] = cost
+        added[f"time_relative{suffix}"] = (rows[time] / base.time_s).where(compares)
+        over = cost / rows.cost_kind.map(base_costs)
+        added[f"cost_relative{suffix}"] = over.where(compares)
     return rows.assign(**added)
 
 
-def _books(runs: pd.DataFrame, known: list[Price], book: str) -> pd.Series:
-    """The price book of each run."""
-    own = prices.name_of(known, book)
-    return runs.date.str[:7].where(runs.source_id.ne(OWN), own)
+def _base_costs(base, baseline, market: Market) -> dict[str, float]:
+    """What a baseline's run cost, by cost kind, at the price that its study states."""
+    (price,) = (
+        price
+        for price in prices.in_book(market.known, baseline.price_book)
+        if (price.hardware_id, price.price_kind) == (base.hardware_id, baseline.price_kind)
+    )
+    row = price_frame([price], baseline.price_book).assign(overhead_s=0.0)
+    seconds = pd.Series([base.time_s])
+    return {
+        kind: billing.cost_usd(row.assign(cost_kind=kind), seconds, market.rental).iloc[0]
+        for kind in billing.KINDS
+    }
 
 
-def _offers(known: list[Price], book: str) -> pd.DataFrame:
-    return _frame(prices.in_book(known, book), book)
+def at_hand(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
+    """The runs of the machine at hand x its price, where that is known."""
+    here = runs[runs.machine_id.eq(market.machine_id)]
+    offers = [] if market.local is None else [market.local]
+    return here.merge(price_frame(offers, CONFIGURED_BOOK), on="hardware_id")
 
 
-def _frame(offers: list[Price], book: str) -> pd.DataFrame:
+def price_frame(offers: list[Price], book: str) -> pd.DataFrame:
+    """Prices as columns: `hardware_id` and `billing.PRICE_COLUMNS`."""
     return pd.DataFrame(
         {
             "hardware_id": [price.hardware_id for price in offers],
@@ -260,8 +267,13 @@ def _frame(offers: list[Price], book: str) -> pd.DataFrame:
             "price_kind": [price.price_kind for price in offers],
             "price_per_hour_usd": [price.price_per_hour_usd for price in offers],
             "price_date": [price.as_of.isoformat() if price.as_of else "" for price in offers],
+            "price_source": [price.source_id for price in offers],
+            "price_region": [price.region for price in offers],
+            "billing_increment_s": [price.increment_s for price in offers],
+            "minimum_charge_s": [price.minimum_s for price in offers],
+            "monthly_fee_usd": [price.monthly_fee_usd for price in offers],
         }
-    )
+    ).astype({"hardware_id": str, "billing_increment_s": float, "minimum_charge_s": float})
 
 
 def _names(row_type: type) -> list[str]:

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from epochcost.costs import billing
+from epochcost.costs.repeats import GROUP
 from epochcost.costs.rows import OWN, RANDOM
 
 _FRAMEWORKS = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch", "fastai", "keras-cntk"]
@@ -37,6 +39,21 @@ _SAME_RUNS = [
     "data_complete",
     "weights",
 ]
+
+
+_SAME_OFFER = [*GROUP, "baseline", "price_book", "price_kind"]
+
+
+def side_by_side(relative: pd.DataFrame) -> pd.DataFrame:
+    """relative.csv with one row for both kinds of cost: the marginal one, and beside it the billed.
+
+    Adds `billed_usd` and `billed_relative`; rows without a price are kept.
+    """
+    billed = relative[relative.cost_kind.eq(billing.BILLED)]
+    billed = billed[[*_SAME_OFFER, "cost_usd", "cost_relative"]]
+    marginal = relative[relative.cost_kind.ne(billing.BILLED)]
+    names = {"cost_usd": "billed_usd", "cost_relative": "billed_relative"}
+    return marginal.merge(billed.rename(columns=names), on=_SAME_OFFER, how="left")
 
 
 def rows_of(

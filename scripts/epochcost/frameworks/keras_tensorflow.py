@@ -48,7 +48,9 @@ def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
             f"keras-tensorflow cannot divide a batch of {recipe['batch_size']} over {count} devices"
         )
     with _strategy(count).scope():
-        return keras_fit.train(recipe, definition, split, clock, seed, settings, pipeline)
+        return keras_fit.train(
+            recipe, definition, split, clock, seed, settings, pipeline, _repeated
+        )
 
 
 def _strategy(devices: int) -> tf.distribute.Strategy:
@@ -79,6 +81,11 @@ def _plain_pipeline(seed: int, x: np.ndarray, y: np.ndarray, batch: int) -> tf.d
         .prefetch(1)
         .with_options(options)
     )
+
+
+def _repeated(*batch: np.ndarray) -> tf.data.Dataset:
+    """One batch, again and again."""
+    return tf.data.Dataset.from_tensors(tuple(tf.constant(part) for part in batch)).repeat()
 
 
 def device() -> str:

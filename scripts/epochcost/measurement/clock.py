@@ -177,16 +177,21 @@ class Clock:
         self.evaluations.append(time.perf_counter() - start)
 
     @contextmanager
-    def input_alone(self, steps: int) -> Iterator[None]:
+    def input_alone(self, steps: int, loop_s: float = 0.0) -> Iterator[None]:
         """Time what it takes to have `steps` batches and do nothing with them.
 
         It is done after training, so that it disturbs nothing. Where a framework has its next
         batch ready while it trains, the wait for data within training is shorter than this.
+
+        Args:
+            loop_s: what as many steps take that have one batch again and again: the framework's
+                own loop, which is there without any input.
         """
         with self.phase("measuring"):
             start = time.perf_counter()
             yield
-            self.input = {"steps": steps, "seconds": time.perf_counter() - start}
+            seconds = time.perf_counter() - start
+            self.input = {"steps": steps, "seconds": seconds, "loop_s": loop_s}
 
     def blocks(self) -> list[tuple[int, float]]:
         """(steps, seconds) of each stretch between two marks of the first epoch."""

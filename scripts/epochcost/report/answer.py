@@ -84,7 +84,10 @@ def _cost(row) -> str:
         if row.hardware_id == LOCAL:
             return "at an unknown cost (its price is not configured; e.g. --config price=0.10)"
         return f"at an unknown cost (no price of {row.hardware_id} is known)"
-    price = f"{style.dollars(row.cost_usd)} at {style.price(row.price_per_hour_usd)} an hour"
+    price = (
+        f"{style.dollars(row.cost_usd)} at {style.price(row.price_per_hour_usd)} an hour, "
+        f"{style.dollars(row.billed_usd)} billed"
+    )
     if pd.isna(row.cost_relative):
         return f"for {price}"
     text = f"and costs {style.ratio(row.cost_relative)} as much ({price}"

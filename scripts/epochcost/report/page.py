@@ -94,6 +94,8 @@ def _cells(row) -> dict[str, Any]:
         "price_date": row.price_book if pd.isna(row.price_date) else row.price_date,
         "cost": "unknown" if pd.isna(row.cost_usd) else style.dollars(row.cost_usd),
         "cost_relative": "" if pd.isna(row.cost_relative) else style.ratio(row.cost_relative),
+        "billed": "" if pd.isna(row.billed_usd) else style.dollars(row.billed_usd),
+        "billed_relative": "" if pd.isna(row.billed_relative) else style.ratio(row.billed_relative),
         "mixed": bool(row.mixed_price_kinds),
         "runs": row.runs,
         "confidence": "" if pd.isna(row.time_confidence) else f"{row.time_confidence:.0%}",

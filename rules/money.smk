@@ -1,0 +1,69 @@
+# What a buyer asks: where to train, and what a plan will cost.
+
+
+rule estimate:
+    log:
+        "logs/estimate.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        plan=lambda wildcards: plan_file(),
+        options=estimate_options(),
+    message:
+        "Adding up what is planned"
+    shell:
+        "python scripts/estimate.py {params.plan} {params.options} 2>&1 | tee {log}"
+
+
+rule schedule:
+    output:
+        expand("results/schedule/{file}", file=["cronjob.yaml", "start-up.sh", "vm.sh", "bill.md"]),
+    log:
+        "logs/schedule.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        options=lambda wildcards: schedule_options(),
+        prices=price_options(),
+    message:
+        "Writing what measures again by the clock"
+    shell:
+        "python scripts/schedule.py {params.options} {params.prices} 2>&1 | tee {log}"
+
+
+rule audit:
+    input:
+        multiext("data/published/", "claims.yaml", "measurements.csv", "prices.csv", "sources.csv"),
+        code=["scripts/audit.py", code_of("costs"), code_of("report")],
+    output:
+        expand("results/tables/{table}.csv", table=["audit", "audit_costs"]),
+        "results/audit.md",
+    log:
+        "logs/audit.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    message:
+        "Recomputing what the published studies say"
+    shell:
+        "python scripts/audit.py > {log} 2>&1"
+
+
+rule advise:
+    input:
+        rules.tables.output,
+        code=["scripts/advise.py", code_of("report")],
+    log:
+        "logs/advise.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        question=question(),
+        rental=rental_option(),
+    message:
+        "Looking for the best place to train"
+    shell:
+        "python scripts/advise.py {params.question} {params.rental} 2>&1 | tee {log}"

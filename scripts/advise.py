@@ -1,0 +1,36 @@
+"""Say where to train: the cheapest in time, the fastest within a budget, and what is worth it.
+
+In: options.csv of results/tables. Out: text on the screen.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from epochcost import configuration, durations, errors
+from epochcost.costs import billing
+from epochcost.report import advice
+
+
+def main() -> None:
+    parser = errors.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument("--workload", nargs="*", help="default: all that there are options for")
+    parser.add_argument("--deadline", help="such as 1h, 30min, 90s, 2d")
+    parser.add_argument("--budget", type=float, help="USD")
+    parser.add_argument("--rental", type=billing.rental_of, default=billing.Rental())
+    parser.add_argument("--tables", type=Path, default=Path("results/tables"))
+    arguments = parser.parse_args()
+    deadline = durations.seconds_of(arguments.deadline) if arguments.deadline else None
+    options = pd.read_csv(arguments.tables / "options.csv")
+    known = configuration.load().recipes
+    for workload in arguments.workload or sorted(options.workload.unique()):
+        if workload not in known:
+            raise errors.InputError(
+                f"unknown workload '{workload}'; {errors.nearest(workload, known)}"
+            )
+        found = options[options.workload.eq(workload)].reset_index(drop=True)
+        print(advice.text(workload, found, deadline, arguments.budget, arguments.rental))
+
+
+if __name__ == "__main__":
+    errors.run(main)

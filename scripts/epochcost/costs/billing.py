@@ -1,0 +1,134 @@
+"""What a provider charges for a training: the clock of the bill, not of the training.
+
+marginal: seconds of training x price, as the published studies have it. billed: all that is paid
+for when one training is rented for by itself. Pure functions over numbers or columns of them.
+"""
+
+from argparse import ArgumentTypeError
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pandas as pd
+
+from epochcost.errors import nearest
+
+MARGINAL, BILLED = "marginal", "billed"
+KINDS = (MARGINAL, BILLED)
+HOUR_S = 3600.0
+# Providers that price storage by the month take it as 730 hours.
+MONTH_H = 730.0
+# Whole months are 30 days, as the increment of monthly prices says.
+_BILLED_MONTH_S = 30 * 24 * HOUR_S
+
+# What a row keeps of the price that it was made with.
+PRICE_COLUMNS = [
+    "price_book",
+    "price_kind",
+    "price_per_hour_usd",
+    "price_date",
+    "price_source",
+    "price_region",
+    "billing_increment_s",
+    "minimum_charge_s",
+    "monthly_fee_usd",
+]
+
+
+@dataclass(frozen=True)
+class Rental:
+    """What is paid for beside the training's process; assumptions of config.yaml, not measured.
+
+    boot_s, environment_s, data_s: from the start of the bill until a training can start.
+    idle_s: from its end until the machine is given back.
+    disk_gib, disk_usd_per_gib_month: storage, for as long as the machine is rented.
+    """
+
+    boot_s: float = 0.0
+    environment_s: float = 0.0
+    data_s: float = 0.0
+    idle_s: float = 0.0
+    disk_gib: float = 0.0
+    disk_usd_per_gib_month: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that are paid for beside the process."""
+        return self.boot_s + self.environment_s + self.data_s + self.idle_s
+
+    @property
+    def disk_usd_per_hour(self) -> float:
+        """What the storage costs an hour."""
+        return self.disk_gib * self.disk_usd_per_gib_month / MONTH_H
+
+
+def rental_of(text: str) -> Rental:
+    """`boot_s=90,disk_gib=10` as a rental, for a command line."""
+    known = [field.name for field in fields(Rental)]
+    given = assignments(text)
+    for name in given:
+        if name not in known:
+            raise ArgumentTypeError(f"unknown '{name}'; {nearest(name, known)}")
+    return Rental(**given)
+
+
+def assignments(text: str) -> dict[str, float]:
+    """`a=1,b=2` as a dictionary, for a command line."""
+    pairs = [pair.partition("=") for pair in text.split(",") if pair]
+    return {name.strip(): amount(value) for name, _, value in pairs}
+
+
+def amount(text: str) -> float:
+    """An amount that there can be, for a command line."""
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise ArgumentTypeError(f"{text} cannot be an amount")
+    return value
+
+
+def charged_seconds(seconds, increment_s, minimum_s):
+    """Seconds that are charged for so many seconds of use.
+
+    They are rounded up to whole increments and are no less than the minimum; where the provider's
+    rules are not known (NaN), every second counts as itself. Nothing used is nothing charged.
+    Numbers, or arrays of one length.
+    """
+    seconds, increment, minimum = np.broadcast_arrays(
+        *(np.asarray(value, float) for value in (seconds, increment_s, minimum_s))
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Seconds that differ from whole increments by less than a float can say are whole ones.
+        whole = np.ceil(np.round(seconds / increment, 9)) * increment
+    charged = np.where(np.isnan(increment), seconds, np.maximum(whole, seconds))
+    charged = np.fmax(charged, np.nan_to_num(minimum))
+    charged = np.where(seconds > 0, charged, seconds)
+    return charged if charged.ndim else float(charged)
+
+
+def bill_usd(seconds, price_per_hour_usd, increment_s, minimum_s, monthly_fee_usd, rental: Rental):
+    """What a rental of so many seconds of process costs, the rest of `rental` added.
+
+    Numbers, or arrays of one length; NaN where the seconds or the price are.
+    """
+    charged = charged_seconds(np.asarray(seconds) + rental.seconds, increment_s, minimum_s)
+    months = np.ceil(charged / _BILLED_MONTH_S)
+    hourly = np.asarray(price_per_hour_usd) + rental.disk_usd_per_hour
+    return charged * hourly / HOUR_S + months * np.nan_to_num(monthly_fee_usd)
+
+
+def cost_usd(rows: pd.DataFrame, seconds: pd.Series, rental: Rental) -> pd.Series:
+    """The cost of each row, of its `cost_kind`, for so many seconds of training.
+
+    Args:
+        rows: with the columns of `PRICE_COLUMNS`, `cost_kind` and `overhead_s`, the seconds of the
+            process outside of the training.
+    """
+    billed = bill_usd(
+        seconds + rows.overhead_s.fillna(0.0),
+        rows.price_per_hour_usd,
+        rows.billing_increment_s,
+        rows.minimum_charge_s,
+        rows.monthly_fee_usd,
+        rental,
+    )
+    marginal = seconds * rows.price_per_hour_usd / HOUR_S
+    return marginal.where(rows.cost_kind.ne(BILLED), billed)

@@ -1,0 +1,138 @@
+"""What a plan will cost, before anything of it is started: from runs that are there."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from epochcost.costs import billing, prices
+from epochcost.costs.billing import Rental
+from epochcost.costs.market import Market
+from epochcost.costs.prices import Price
+from epochcost.costs.rows import OWN
+from epochcost.hardware import LOCAL
+
+# The longer of what is known: a quick run is never longer than the full one.
+MEASURED, PREDICTED, PUBLISHED, AT_MOST, UNKNOWN = (
+    "measured", "predicted", "published", "at most", "unknown",
+)  # fmt: skip
+COLUMNS = [
+    "hardware",
+    "workload",
+    "framework",
+    "variant",
+    "runs",
+    "basis",
+    "seconds",
+    "price_kind",
+    "price_per_hour_usd",
+    "cost_usd",
+]
+
+
+@dataclass(frozen=True)
+class Total:
+    """What the known part of a plan takes and costs, and how many runs are not known.
+
+    hours: of the runs whose time is known; usd: of those whose price is known, too.
+    """
+
+    runs: int
+    hours: float
+    untimed: int
+    usd: float
+    unpriced: int
+
+
+def estimate_table(
+    planned: pd.DataFrame,
+    runs: pd.DataFrame,
+    scale: str,
+    market: Market,
+) -> pd.DataFrame:
+    """One row for the planned runs of a workload, framework and variant on one hardware.
+
+    `seconds` and `cost_usd` are of all of them together, empty where they are not known. `basis`
+    says what the time is from: a run of the same here (measured), a quick run of it (predicted), a
+    published one, or, for a quick run, the full one, which takes longer (at most). On rented
+    hardware each run is billed by itself, at the on-demand price if that is known; the machine at
+    hand costs what it is used.
+
+    Args:
+        planned: hardware, workload, framework, variant, trial: a row per run that is missing.
+        runs: runs.csv.
+        scale: of the planned runs.
+    """
+    offers = {price.hardware_id: price for price in _preferred(market.current())}
+    if market.local is not None:
+        offers[LOCAL] = market.local
+    ended = runs[runs.status.eq("ok") & runs.time_s.notna()]
+    ended = ended[ended.hardware_id.ne(LOCAL) | ended.machine_id.eq(market.machine_id)]
+    rows = []
+    keys = ["hardware", "workload", "framework", "variant"]
+    for (hardware, workload, framework, variant), group in planned.groupby(keys, sort=True):
+        same = ended[
+            ended.hardware_id.eq(hardware)
+            & ended.workload.eq(workload)
+            & ended.framework.eq(framework)
+        ]
+        basis, seconds = _seconds(same, variant, scale)
+        price = offers.get(hardware)
+        cost = None
+        if seconds is not None and price is not None:
+            cost = len(group) * _bill(seconds, price, market.rental)
+        rows.append(
+            (hardware, workload, framework, variant, len(group), basis)
+            + (None if seconds is None else len(group) * seconds,)
+            + ((price.price_kind, price.price_per_hour_usd) if price else ("", None))
+            + (cost,)
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def total(table: pd.DataFrame) -> Total:
+    """The sum of an estimate's rows."""
+    return Total(
+        runs=int(table.runs.sum()),
+        hours=float(table.seconds.fillna(0).sum()) / billing.HOUR_S,
+        untimed=int(table.runs[table.seconds.isna()].sum()),
+        usd=float(table.cost_usd.fillna(0).sum()),
+        unpriced=int(table.runs[table.cost_usd.isna()].sum()),
+    )
+
+
+def _seconds(same: pd.DataFrame, variant: str, scale: str) -> tuple[str, float | None]:
+    """What the time of one run follows from, and its seconds."""
+    own = same[same.source_id.eq(OWN)]
+    # Another variant of the same is nearer than nothing.
+    own = own[own.variant.eq(variant)] if own.variant.eq(variant).any() else own
+    alike = own[own.scale.eq(scale)]
+    if len(alike):
+        return MEASURED, float(alike.wall_s.median())
+    if len(own):
+        seconds = float((own.time_s + own.overhead_s.fillna(0)).median())
+        return (PREDICTED if scale == "full" else AT_MOST), seconds
+    published = same[same.source_id.ne(OWN)]
+    if len(published):
+        return (PUBLISHED if scale == "full" else AT_MOST), float(published.time_s.median())
+    return UNKNOWN, None
+
+
+def _bill(seconds: float, price: Price, rental: Rental) -> float:
+    if price.hardware_id == LOCAL:
+        return seconds * price.price_per_hour_usd / billing.HOUR_S
+    return float(
+        billing.bill_usd(
+            seconds,
+            price.price_per_hour_usd,
+            float("nan") if price.increment_s is None else price.increment_s,
+            float("nan") if price.minimum_s is None else price.minimum_s,
+            price.monthly_fee_usd,
+            rental,
+        )
+    )
+
+
+def _preferred(offers: list[Price]) -> list[Price]:
+    """Of each hardware one price, the on-demand one last, so that it stays."""
+    ordered = sorted(offers, key=lambda price: price.price_per_hour_usd, reverse=True)
+    return sorted(ordered, key=lambda price: price.price_kind == prices.ON_DEMAND)

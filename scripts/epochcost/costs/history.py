@@ -1,0 +1,82 @@
+"""How the cost of one model's training has changed since 2016, and what changed it."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from epochcost.costs import prices
+from epochcost.costs.billing import HOUR_S
+from epochcost.costs.market import Market
+from epochcost.costs.rows import OWN
+
+COLUMNS = ["workload", "hardware_id", "hardware_label", "price_kind", "date", "cost_usd"]
+# The software of 2017, where it was run here too.
+_SOFTWARE_OF_2017 = "keras2-tensorflow1"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a training costs now over what it cost then, as factors that multiply to the whole.
+
+    price: of an hour. hardware: time on the machine of now over that of then, with the software of
+    then. software: time with the software of now over that of then, on the machine of now. Where
+    the software of then was not run here the two are one, `both`.
+    """
+
+    price: float
+    hardware: float | None
+    software: float | None
+    both: float
+
+    @property
+    def whole(self) -> float:
+        """All factors together."""
+        return self.price * self.both
+
+
+def history_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
+    """history.csv: what each published training cost at every price of its machine since.
+
+    Marginal costs, of the fastest published run of a workload on a hardware.
+    """
+    published = runs[runs.source_id.ne(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
+    fastest = published.sort_values("time_s").drop_duplicates(["workload", "hardware_id"])
+    dated = pd.DataFrame(
+        [
+            (price.hardware_id, price.price_kind, price.as_of.isoformat(), price.price_per_hour_usd)
+            for price in market.known
+            if price.as_of
+        ],
+        columns=["hardware_id", "price_kind", "date", "price"],
+    )
+    table = fastest.drop(columns="date").merge(dated, on="hardware_id")
+    table["cost_usd"] = table.time_s * table.price / HOUR_S
+    return table[COLUMNS].sort_values(COLUMNS[:5], kind="stable", ignore_index=True)
+
+
+def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.DataFrame) -> Change:
+    """What made the difference between a published training and an option of now.
+
+    Args:
+        base: the row of runs.csv that a workload's ratios are over.
+        base_price: USD an hour of its machine then.
+        option: a row of options.csv, measured here.
+        options: all rows of the workload; the software of 2017 is looked for among them.
+    """
+    old = options[
+        options.framework.eq(_SOFTWARE_OF_2017)
+        & options.hardware_id.eq(option.hardware_id)
+        & options.machine_id.fillna("").eq(option.machine_id if pd.notna(option.machine_id) else "")
+    ]
+    then = old.time_s.min() if len(old) else None
+    return Change(
+        price=option.price_per_hour_usd / base_price,
+        hardware=then / base.time_s if then else None,
+        software=option.time_s / then if then else None,
+        both=option.time_s / base.time_s,
+    )
+
+
+def kinds_shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Without free offers, which have no place on an axis of ratios."""
+    return table[table.price_kind.ne(prices.FREE)]

@@ -1,0 +1,102 @@
+"""The prices that an analysis is made with, and the options by which a script is told of them."""
+
+import argparse
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from epochcost.costs import billing, prices
+from epochcost.costs.billing import Rental
+from epochcost.costs.prices import Price
+from epochcost.hardware import LOCAL
+from epochcost.measurement import machine
+
+# The name of the price that the configuration gives to the machine at hand.
+CONFIGURED_BOOK = "config"
+
+
+@dataclass(frozen=True)
+class Market:
+    """Prices of all times, and those that own runs are priced with.
+
+    known: the price files of the repository; published runs are priced by the month of theirs.
+    book: the price book of own runs: a month, a day, `latest`, or the name of a file.
+    offers: the prices that `book` is taken from: `known`, or those of the file.
+    rental: what is paid for beside a training's process.
+    local: the price of the machine at hand; None when it is not known.
+    machine_id: the machine at hand; no other machine has its price.
+    """
+
+    known: list[Price]
+    book: str = prices.LATEST
+    offers: list[Price] | None = None
+    rental: Rental = field(default_factory=Rental)
+    local: Price | None = None
+    machine_id: str = ""
+
+    def current(self) -> list[Price]:
+        """The prices of the book, without that of the machine at hand."""
+        return prices.in_book(self._offers, self.book)
+
+    @property
+    def name(self) -> str:
+        """The book's name: of `latest`, the month of the newest price."""
+        return prices.name_of(self._offers, self.book)
+
+    @property
+    def _offers(self) -> list[Price]:
+        return self.known if self.offers is None else self.offers
+
+    def available(self) -> list[Price]:
+        """The same without hardware that cannot be rented any more at the time of the book."""
+        day = prices.day_of(self.book)
+        gone = {
+            price.hardware_id
+            for price in [*self.known, *self._offers]
+            if price.retired and (day is None or price.retired <= day)
+        }
+        return [price for price in self.current() if price.hardware_id not in gone]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give a script the options that `of` reads."""
+    parser.add_argument("--published", type=Path, default=Path("data/published"))
+    parser.add_argument("--prices", type=Path, nargs="*", default=[Path("config/prices.csv")])
+    parser.add_argument(
+        "--price-book",
+        default=prices.LATEST,
+        help="latest, a month (2017-12), a day, or a price file of one's own",
+    )
+    parser.add_argument("--local-price", type=billing.amount, help="USD an hour of `local`")
+    parser.add_argument("--local-price-kind", choices=prices.kinds(), default=prices.ON_DEMAND)
+    parser.add_argument("--machine", help="the machine with that price; default: this one")
+    parser.add_argument(
+        "--rental",
+        type=billing.rental_of,
+        default=Rental(),
+        help="what is paid for beside the process: boot_s=90,disk_gib=10,... (`billing` of config)",
+    )
+    parser.add_argument(
+        "--exchange-rates", type=billing.assignments, default={}, help="USD for one: EUR=1.15"
+    )
+
+
+def of(arguments: argparse.Namespace) -> Market:
+    """The market that a script was told of.
+
+    Raises:
+        InputError: a price file or the name of the book cannot be.
+    """
+    rates = arguments.exchange_rates
+    book = prices.check_book(arguments.price_book)
+    local = None
+    if arguments.local_price is not None:
+        kind = arguments.local_price_kind
+        local = Price(LOCAL, arguments.local_price, kind, None, CONFIGURED_BOOK)
+    return Market(
+        known=prices.load(arguments.published / "prices.csv", *arguments.prices, rates=rates),
+        book=book,
+        offers=prices.load(Path(book), rates=rates) if prices.is_file(book) else None,
+        rental=arguments.rental,
+        local=local,
+        machine_id=arguments.machine or machine.describe()["id"],
+    )

@@ -1,0 +1,265 @@
+"""What a buyer can choose between: machines that can be had, with the time and the bill of each.
+
+An option is a training that was measured (here, or in a published study) on a hardware, at a price
+at which that hardware can be had now. Pure functions over runs.csv and a price book.
+"""
+
+import numpy as np
+import pandas as pd
+
+from epochcost.costs import billing, repeats, tables
+from epochcost.costs.billing import BILLED, Rental
+from epochcost.costs.market import Market
+from epochcost.costs.rows import OWN
+
+# Trainings that chance draws for the probability of being the cheapest.
+_DRAWS = 4_000
+_MOST_EPOCHS = 1_000_000
+_SAME_CASE = [name for name in repeats.GROUP if name not in ("predicted", "data_source")]
+COLUMNS = [
+    "workload",
+    "hardware_id",
+    "hardware_label",
+    "machine_id",
+    "framework",
+    "framework_version",
+    "variant",
+    "source_id",
+    *billing.PRICE_COLUMNS,
+    "runs",
+    "predicted",
+    "synthetic",
+    "epochs",
+    "time_s",
+    "overhead_s",
+    "elapsed_s",
+    "elapsed_low",
+    "elapsed_high",
+    "marginal_usd",
+    "billed_usd",
+    "billed_low",
+    "billed_high",
+    "per_epoch_usd",
+    "per_million_samples_usd",
+    "per_accuracy_point_usd",
+    "to_target_usd",
+    "metric",
+    "metric_value",
+    "quality_reached",
+    "train_samples",
+    "data_complete",
+    "gpu",
+    "efficient",
+    "cheapest_probability",
+    "exact",
+]
+
+
+def options_table(
+    runs: pd.DataFrame,
+    epochs: pd.DataFrame,
+    complete_samples: dict[str, int],
+    recipes: dict[str, dict],
+    market: Market,
+    keep_disturbed: bool = False,
+) -> pd.DataFrame:
+    """options.csv: every option of every workload, those that reach their quality target alone.
+
+    `elapsed_s` is from the start of the bill to the end of the training, `billed_usd` its bill.
+    `efficient` options have no other that is both faster and cheaper. `cheapest_probability` is
+    how often an option is the cheapest when its runs are drawn anew; `exact` ones have a single
+    run, whose spread is not known and which is taken as it is.
+
+    Args:
+        complete_samples: training samples of each workload's complete data, for published runs.
+        recipes: the recipe of each workload; what was trained otherwise is no option.
+        market: the prices; hardware that cannot be rented any more is no option.
+    """
+    usable = runs[runs.status.eq("ok") & runs.time_s.notna() & runs.quality_reached.ne(False)]
+    usable = usable[usable.workload.isin(list(recipes))]
+    summaries = repeats.summaries(usable, keep_disturbed)
+    summaries = summaries[tables.follows_recipe(summaries, recipes)]
+    summaries = best_known(summaries)
+    offers = tables.price_frame(market.available(), market.name)
+    parts = [summaries.merge(offers, on="hardware_id"), tables.at_hand(summaries, market)]
+    table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    table = _costed(table, market.rental)
+    table = _per_unit(table, epochs, runs, complete_samples)
+    judged = [
+        _judged(group, runs, market.rental, keep_disturbed)
+        for _, group in table.groupby("workload", sort=True)
+    ]
+    return pd.concat(judged or [table], ignore_index=True).reindex(columns=COLUMNS)
+
+
+def best_known(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows without the predictions whose full run is there, and without generated data
+    where the same was measured on real data."""
+    kept = rows
+    for worse in ("synthetic", "predicted"):
+        is_worse = kept[worse].astype(bool)
+        same = [name for name in _SAME_CASE if worse == "predicted" or not name.startswith("data_")]
+        same = [name for name in same if worse == "predicted" or name != "train_samples"]
+        better = kept.loc[~is_worse, same].drop_duplicates()
+        has_better = kept[same].merge(better, how="left", indicator=True)["_merge"].eq("both")
+        kept = kept[~(is_worse & has_better.to_numpy())]
+    return kept
+
+
+def ends_by(options: pd.DataFrame, deadline_s: float) -> pd.DataFrame:
+    """The options that end within so many seconds, also at the high end of what is known."""
+    latest = options.elapsed_high.fillna(options.elapsed_s)
+    return options[latest.le(deadline_s)]
+
+
+def within_budget(options: pd.DataFrame, budget_usd: float) -> pd.DataFrame:
+    """The options that cost no more, also at the high end of what is known."""
+    return options[options.billed_high.fillna(options.billed_usd).le(budget_usd)]
+
+
+def tied_with(options: pd.DataFrame, best: pd.Series, column: str) -> pd.DataFrame:
+    """The other options whose range of `column` (`billed`, `elapsed`) reaches that of the best."""
+    unit = "usd" if column == "billed" else "s"
+    reach = best[f"{column}_high"]
+    reach = best[f"{column}_{unit}"] if pd.isna(reach) else reach
+    low = options[f"{column}_low"].fillna(options[f"{column}_{unit}"])
+    return options[low.le(reach) & (options.index != best.name)]
+
+
+def break_even_epochs(option: pd.Series, other: pd.Series, rental: Rental) -> int | None:
+    """From how many epochs on an option stays cheaper than another one; None where it never does.
+
+    Each epoch takes what it takes on average, and all that is around the epochs is paid once.
+    """
+    epochs = np.arange(1, _MOST_EPOCHS + 1)
+    dearer = np.flatnonzero(_bill_of(option, epochs, rental) >= _bill_of(other, epochs, rental))
+    if not len(dearer):
+        return 1
+    return int(dearer[-1]) + 2 if dearer[-1] + 1 < _MOST_EPOCHS else None
+
+
+def _bill_of(option: pd.Series, epochs: np.ndarray, rental: Rental) -> np.ndarray:
+    seconds = option.overhead_s + epochs * option.time_s / option.epochs
+    return billing.bill_usd(
+        seconds,
+        option.price_per_hour_usd,
+        option.billing_increment_s,
+        option.minimum_charge_s,
+        option.monthly_fee_usd,
+        rental,
+    )
+
+
+def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
+    table = table.assign(cost_kind=BILLED, overhead_s=table.overhead_s.fillna(0.0))
+    around = table.overhead_s + rental.boot_s + rental.environment_s + rental.data_s
+    for column, bill, time in (
+        ("elapsed_s", "billed_usd", "time_s"),
+        ("elapsed_low", "billed_low", "time_low"),
+        ("elapsed_high", "billed_high", "time_high"),
+    ):
+        table[column] = table[time] + around
+        table[bill] = billing.cost_usd(table, table[time], rental)
+    table["marginal_usd"] = table.time_s * table.price_per_hour_usd / billing.HOUR_S
+    table["gpu"] = table.gpus_used.fillna(0).gt(0)
+    return table
+
+
+def _per_unit(
+    table: pd.DataFrame,
+    epochs: pd.DataFrame,
+    runs: pd.DataFrame,
+    complete_samples: dict[str, int],
+) -> pd.DataFrame:
+    """What an epoch costs, a million samples, a point of accuracy, and reaching the target."""
+    samples = table.train_samples.fillna(table.workload.map(complete_samples))
+    is_accuracy = table.metric.isin(["val_accuracy", "val_acc"])
+    points = (100 * table.metric_value).where(is_accuracy)
+    share = _share_to_target(epochs, runs)
+    keys = [*repeats.GROUP]
+    reached = table[keys].merge(share, on=keys, how="left").share_to_target.to_numpy()
+    return table.assign(
+        per_epoch_usd=table.marginal_usd / table.epochs,
+        per_million_samples_usd=table.marginal_usd / (samples * table.epochs) * 1e6,
+        per_accuracy_point_usd=table.marginal_usd / points,
+        to_target_usd=table.marginal_usd * reached,
+    )
+
+
+def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The share of a run's time after which its metric first was as good as the target."""
+    full = runs[runs.source_id.eq(OWN) & runs.scale.eq("full") & runs.quality_target.notna()]
+    known = epochs.merge(full[["run_id", "quality_target", *repeats.GROUP]], on="run_id",
+                         suffixes=("", "_of_run"))  # fmt: skip
+    value = known.loss.where(known.metric.eq("loss"), known.metric_value)
+    good = value.le(known.quality_target).where(
+        known.metric.eq("loss"), value.ge(known.quality_target)
+    )
+    known = known.assign(good=good.astype(bool))
+    found = []
+    for run_id, one in known.sort_values("epoch").groupby("run_id"):
+        done = one.time_s.cumsum() / one.time_s.sum()
+        reached = done[one.good.to_numpy()]
+        found.append({"run_id": run_id, "share": reached.iloc[0] if len(reached) else np.nan})
+    shares = pd.DataFrame(found, columns=["run_id", "share"])
+    shares = full[["run_id", *repeats.GROUP]].merge(shares, on="run_id")
+    grouped = shares.groupby(repeats.GROUP, dropna=False).share.median()
+    return grouped.rename("share_to_target").reset_index()
+
+
+def _judged(
+    options: pd.DataFrame, runs: pd.DataFrame, rental: Rental, keep_disturbed: bool
+) -> pd.DataFrame:
+    """The options of one workload, cheapest first, with what they are to each other."""
+    ordered = options.sort_values(["billed_usd", "elapsed_s"], kind="stable").reset_index(drop=True)
+    times = [_drawn_times(row, runs, keep_disturbed) for row in ordered.itertuples()]
+    bills = np.array(
+        [
+            billing.bill_usd(
+                drawn + row.overhead_s,
+                row.price_per_hour_usd,
+                row.billing_increment_s,
+                row.minimum_charge_s,
+                row.monthly_fee_usd,
+                rental,
+            )
+            for drawn, row in zip(times, ordered.itertuples(), strict=True)
+        ]
+    )
+    cheapest = bills <= bills.min(axis=0) * (1 + 1e-12)
+    return ordered.assign(
+        efficient=_efficient(ordered),
+        # Of equal bills each is the cheapest with an equal share.
+        cheapest_probability=(cheapest / cheapest.sum(axis=0)).mean(axis=1),
+        exact=[bool(np.ptp(drawn) == 0) for drawn in times],
+    )
+
+
+def _efficient(ordered: pd.DataFrame) -> list[bool]:
+    """Which options have no other that is as fast and as cheap, and better in one of the two.
+
+    Args:
+        ordered: by bill, then by time.
+    """
+    efficient, best = [], np.inf
+    for _, group in ordered.groupby("billed_usd", sort=False):
+        fastest = group.elapsed_s.min()
+        efficient += [seconds == fastest < best for seconds in group.elapsed_s]
+        best = min(best, fastest)
+    return efficient
+
+
+def _drawn_times(row, runs: pd.DataFrame, keep_disturbed: bool) -> np.ndarray:
+    """Training times as chance would have it: the median of runs drawn anew, or, of predictions,
+    anything in their range; of a single run what it took."""
+    rng = np.random.default_rng(1)
+    if row.predicted and pd.notna(row.time_low):
+        return rng.uniform(row.time_low, row.time_high, _DRAWS)
+    if row.runs < 2:
+        return np.full(_DRAWS, row.time_s)
+    group = runs[runs.status.eq("ok")]
+    for name in repeats.GROUP:
+        value = getattr(row, name)
+        group = group[group[name].isna() if pd.isna(value) else group[name].eq(value)]
+    values = repeats.values_of(repeats.undisturbed(group, keep_disturbed)).to_numpy()
+    return np.median(rng.choice(values, (_DRAWS, len(values))), axis=1)

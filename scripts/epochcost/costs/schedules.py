@@ -1,0 +1,61 @@
+"""What it costs a month to measure again by the clock: a machine that is started and stopped."""
+
+from dataclasses import dataclass
+
+from epochcost.costs import billing
+
+_DAYS = 30
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Prices around a scheduled machine, in USD.
+
+    disk_usd_per_gib_month: kept all month, also while the machine is off.
+    rule_usd_per_month: a rule of the scheduler.
+    function_usd_per_100_ms: of a function that starts or stops the machine.
+    """
+
+    disk_usd_per_gib_month: float
+    rule_usd_per_month: float
+    function_usd_per_100_ms: float
+
+
+# As the post of November 2018 states them.
+RATES_2018 = Rates(0.04, 0.10, 0.000000463)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often, and how long each time.
+
+    up_s: seconds that the machine is up.
+    function_s: seconds of all functions of one cycle; 0 for a machine that the scheduler starts
+        itself.
+    rules: of the scheduler: one that starts, and one that stops.
+    """
+
+    every_hours: float
+    up_s: float
+    function_s: float = 0.0
+    rules: int = 2
+    disk_gib: float = 10.0
+
+    @property
+    def cycles(self) -> float:
+        """Cycles in a month of 30 days."""
+        return _DAYS * 24 / self.every_hours
+
+
+def monthly_bill(
+    plan: Plan, price_per_hour_usd: float, rates: Rates, minimum_s: float, increment_s: float = 1.0
+) -> dict[str, float]:
+    """USD a month by part: machine, disk, scheduler, functions."""
+    up_s = billing.charged_seconds(plan.up_s, increment_s, minimum_s)
+    functions = plan.function_s * 10 * rates.function_usd_per_100_ms
+    return {
+        "machine": plan.cycles * up_s * price_per_hour_usd / billing.HOUR_S,
+        "disk": plan.disk_gib * rates.disk_usd_per_gib_month,
+        "scheduler": plan.rules * rates.rule_usd_per_month,
+        "functions": plan.cycles * functions,
+    }

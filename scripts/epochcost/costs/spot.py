@@ -1,0 +1,172 @@
+"""What a training costs on machines that are taken away at times: cheap hours, and work done twice.
+
+Interruptions come at a constant rate while the machine is had (a Poisson process). A training keeps
+a checkpoint at the end of each epoch; after an interruption it waits for another machine, which is
+not paid, starts again, which is, and repeats what it had done since the checkpoint.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from epochcost.costs import billing, prices
+from epochcost.costs.billing import HOUR_S, Rental
+
+TABLE_COLUMNS = [
+    "workload",
+    "framework",
+    "framework_version",
+    "variant",
+    "hardware_id",
+    "machine_id",
+    "source_id",
+    "price_book",
+    "price_kind",
+    "price_per_hour_usd",
+    "on_demand_per_hour_usd",
+    "time_s",
+    "restart_s",
+    "checkpoint_s",
+    "interruptions_per_hour",
+    "interruptions",
+    "paid_s",
+    "elapsed_s",
+    "cost_usd",
+    "on_demand_cost_usd",
+    "cost_over_on_demand",
+    "break_even_per_hour",
+    "predicted",
+    "synthetic",
+]
+# A rate at which nothing that takes a second is ever done.
+_HIGHEST_RATE = 3600.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """A training as interruptions meet it, in seconds.
+
+    work_s: all epochs.
+    checkpoint_s: work between two checkpoints.
+    restart_s: what each start takes before it trains: boot, environment, data, the process.
+    """
+
+    work_s: float
+    checkpoint_s: float
+    restart_s: float
+
+    def stretches(self) -> list[float]:
+        """Seconds of work between checkpoints; the last stretch may be shorter."""
+        whole = int(self.work_s / self.checkpoint_s + 1e-9)
+        rest = self.work_s - whole * self.checkpoint_s
+        return [self.checkpoint_s] * whole + ([rest] if rest > 1e-6 * self.work_s else [])
+
+
+def paid_seconds(job: Job, per_hour: float) -> float:
+    """Expected seconds that are paid for until the training has ended; inf where it never does.
+
+    With the rate r, work c between checkpoints and a start R: a start takes (e^(rR) - 1) / r, and
+    a stretch of work, with all that is done again, e^(rR) (e^(rc) - 1) / r (Daly 2006).
+    """
+    rate = per_hour / HOUR_S
+    if rate == 0:
+        return job.restart_s + job.work_s
+    try:
+        start = math.expm1(rate * job.restart_s) / rate
+        work = sum(math.expm1(rate * stretch) for stretch in job.stretches())
+        return start + math.exp(rate * job.restart_s) * work / rate
+    except OverflowError:
+        return math.inf
+
+
+def simulated_seconds(job: Job, per_hour: float, draws: int, seed: int = 1) -> np.ndarray:
+    """Seconds that are paid for in each of so many trainings, interruptions drawn by chance."""
+    rng = np.random.default_rng(seed)
+    mean = HOUR_S / per_hour if per_hour else math.inf
+    stretches = job.stretches()
+    return np.array([_simulated(job.restart_s, stretches, mean, rng) for _ in range(draws)])
+
+
+def _simulated(
+    restart_s: float, stretches: Sequence[float], mean_s: float, rng: np.random.Generator
+) -> float:
+    paid, done, starting = 0.0, 0, True
+    left = rng.exponential(mean_s) if math.isfinite(mean_s) else math.inf
+    while done < len(stretches):
+        needed = restart_s if starting else stretches[done]
+        if left < needed:  # taken away: start again, from the checkpoint
+            paid += left
+            left, starting = rng.exponential(mean_s), True
+            continue
+        paid, left = paid + needed, left - needed
+        done, starting = done + (not starting), False
+    return paid
+
+
+def break_even(job: Job, spot_usd: float, on_demand_usd: float) -> float:
+    """Interruptions an hour at which the spot machine costs what the on-demand one does.
+
+    Below that rate it is the cheaper one; 0 where it never is, NaN where a price is not known.
+    """
+    if math.isnan(on_demand_usd):
+        return math.nan
+    from scipy import optimize  # it takes long to import
+
+    limit = (job.work_s + job.restart_s) * on_demand_usd / spot_usd
+    if paid_seconds(job, 0) >= limit:
+        return 0.0
+    return optimize.bisect(lambda rate: paid_seconds(job, rate) - limit, 0, _HIGHEST_RATE)
+
+
+def spot_table(
+    relative: pd.DataFrame, rates: Sequence[float], wait_s: float, rental: Rental
+) -> pd.DataFrame:
+    """spot.csv: own rows that have the price of an interruptible machine, at several rates.
+
+    Seconds are counted as they are, without the provider's increments. `elapsed_s` holds the waits
+    for the next machine; the on-demand columns are empty where that price is not known.
+    """
+    priced = relative[relative.source_id.eq("own") & relative.cost_kind.eq(billing.MARGINAL)]
+    same = [*TABLE_COLUMNS[:7], "price_book", "predicted", "settings", "recipe", "train_samples"]
+    on_demand = priced[priced.price_kind.eq(prices.ON_DEMAND)]
+    on_demand = on_demand[[*same, "price_per_hour_usd"]].rename(
+        columns={"price_per_hour_usd": "on_demand_per_hour_usd"}
+    )
+    offers = priced[priced.price_kind.isin(prices.INTERRUPTIBLE)].merge(
+        on_demand.drop_duplicates(same), on=same, how="left"
+    )
+    found = [
+        _row(offer, rate, wait_s, rental)
+        for offer in offers.drop_duplicates([*same, "price_kind"]).to_dict("records")
+        for rate in rates
+    ]
+    return pd.DataFrame(found, columns=TABLE_COLUMNS)
+
+
+def _row(offer: dict, rate: float, wait_s: float, rental: Rental) -> dict:
+    overhead = 0.0 if pd.isna(offer["overhead_s"]) else offer["overhead_s"]
+    job = Job(
+        work_s=offer["time_s"],
+        checkpoint_s=offer["time_s"] / offer["epochs"],
+        restart_s=overhead + rental.boot_s + rental.environment_s + rental.data_s,
+    )
+    paid = paid_seconds(job, rate)
+    interruptions = paid * rate / HOUR_S
+    spot_usd, full_usd = offer["price_per_hour_usd"], offer["on_demand_per_hour_usd"]
+    full_cost = (job.work_s + job.restart_s) * full_usd / HOUR_S
+    cost = paid * spot_usd / HOUR_S
+    return offer | {
+        "restart_s": job.restart_s,
+        "checkpoint_s": job.checkpoint_s,
+        "interruptions_per_hour": rate,
+        "interruptions": interruptions,
+        "paid_s": paid,
+        "elapsed_s": paid + interruptions * wait_s,
+        "cost_usd": cost,
+        "on_demand_cost_usd": full_cost,
+        "cost_over_on_demand": cost / full_cost,
+        "break_even_per_hour": break_even(job, spot_usd, full_usd),
+    }

@@ -1,0 +1,15 @@
+"""Durations as people write them."""
+
+import re
+
+from epochcost.errors import InputError
+
+_UNITS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
+
+
+def seconds_of(text: str | float) -> float:
+    """`1h` as 3600; a number alone is seconds."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h|d|)", str(text).strip())
+    if not match:
+        raise InputError(f"'{text}' is no time; such as 1h, 30min, 90s or 2d")
+    return float(match[1]) * _UNITS[match[2]]

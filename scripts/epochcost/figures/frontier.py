@@ -1,0 +1,122 @@
+"""Cost against time: what can be had, and what of it is worth having.
+
+Both axes are logarithmic, so machines at the same price an hour lie on a straight line.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from epochcost.costs.rows import OWN
+from epochcost.figures import style
+
+_PRICES = [0.01, 0.1, 1.0, 10.0, 100.0]
+_MARGIN = 1.9
+# More names than this would cover each other; the table has them all.
+_MOST_NAMED = 12
+
+
+def draw(options: pd.DataFrame, title: str) -> plt.Figure:
+    """Draw the options of one workload.
+
+    Args:
+        options: its rows of options.csv.
+        title: the workload's title.
+    """
+    style.apply()
+    figure, axes = plt.subplots(figsize=(10, 6.4), layout="constrained")
+    shown = options[options.billed_usd.gt(0)]
+    if shown.empty:
+        axes.text(0.5, 0.5, "no option with a price is known", ha="center", color=style.FAINT)
+        axes.set_axis_off()
+        figure.suptitle(f"{title}: where to train it", x=0.01, ha="left", fontweight="bold")
+        return figure
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    seconds = pd.concat([shown.elapsed_s, shown.elapsed_low, shown.elapsed_high]).dropna()
+    usd = pd.concat([shown.billed_usd, shown.billed_low, shown.billed_high]).dropna()
+    axes.set_xlim(seconds.min() / _MARGIN, seconds.max() * _MARGIN)
+    axes.set_ylim(usd.min() / _MARGIN, usd.max() * _MARGIN)
+    _equal_prices(axes)
+    _frontier(axes, shown)
+    for place, row in enumerate(shown.sort_values("billed_usd").itertuples()):
+        _point(axes, row, named=row.efficient or place < _MOST_NAMED)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: style.seconds(value)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: style.dollars(value)))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("time from the start of the bill to the end of the training")
+    axes.set_ylabel("bill of one training")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(_headline(shown, title), x=0.01, ha="left", fontsize=13, fontweight="bold")
+    return figure
+
+
+def _equal_prices(axes) -> None:
+    """Lines of machines that cost the same an hour."""
+    low, high = axes.get_xlim()
+    bottom, top = axes.get_ylim()
+    for price in _PRICES:
+        axes.plot(
+            [low, high], [low * price / 3600, high * price / 3600],
+            color="#e1e1e1", linewidth=1, zorder=0,
+        )  # fmt: skip
+        right = min(high, top * 3600 / price)
+        if low < right and right * price / 3600 > bottom:
+            axes.annotate(
+                f"{style.price(price)} an hour", (right, right * price / 3600),
+                xytext=(-4, -3), textcoords="offset points", ha="right", va="top",
+                fontsize=8, color=style.FAINT,
+            )  # fmt: skip
+
+
+def _frontier(axes, options: pd.DataFrame) -> None:
+    """A line of steps: for each time the least that a training costs which takes no longer."""
+    efficient = options[options.efficient.astype(bool)].sort_values("elapsed_s")
+    _, right = axes.get_xlim()
+    _, top = axes.get_ylim()
+    x = np.concatenate([[efficient.elapsed_s.iloc[0]], efficient.elapsed_s, [right]])
+    y = np.concatenate([[top], efficient.billed_usd, [efficient.billed_usd.iloc[-1]]])
+    axes.step(x, y, where="post", color=style.INK, linewidth=1.4, zorder=2)
+
+
+def _point(axes, row, named: bool) -> None:
+    own = row.source_id == OWN
+    for low, high, where in (
+        (row.elapsed_low, row.elapsed_high, {"y": row.billed_usd, "axis": "x"}),
+        (row.billed_low, row.billed_high, {"x": row.elapsed_s, "axis": "y"}),
+    ):
+        if pd.notna(low) and pd.notna(high):
+            line = axes.hlines if where["axis"] == "x" else axes.vlines
+            at = where["y"] if where["axis"] == "x" else where["x"]
+            line(at, low, high, color=style.INK, linewidth=1.2, zorder=3)
+    axes.plot(
+        row.elapsed_s, row.billed_usd, "o", markersize=9 if own else 7,
+        color=style.colour(row.hardware_id), markeredgecolor=style.INK if own else "white",
+        alpha=1.0 if row.efficient else 0.75, zorder=4,
+    )  # fmt: skip
+    if named:
+        notes = [row.price_kind.replace("_", "-")]
+        notes += ["predicted"] if row.predicted else []
+        notes += ["synthetic data"] if row.synthetic else []
+        notes += [] if own else ["as published"]
+        name = f"{row.hardware_label}, {style.framework_name(row.framework, row.variant)}"
+        axes.annotate(
+            f"{name}\n{', '.join(notes)}", (row.elapsed_s, row.billed_usd),
+            xytext=(7, 5), textcoords="offset points", fontsize=8, zorder=5,
+            fontweight="bold" if row.efficient else "normal",
+            color=style.INK if row.efficient else style.FAINT,
+        )  # fmt: skip
+
+
+def _headline(options: pd.DataFrame, title: str) -> str:
+    best = options.loc[options.billed_usd.idxmin()]
+    efficient = int(options.efficient.sum())
+    worth = "one is worth it" if efficient == 1 else f"{efficient} are worth it"
+    return (
+        f"{title}: of {len(options)} options {worth}; "
+        f"the cheapest is {best.hardware_label} for {style.dollars(best.billed_usd)}"
+    )

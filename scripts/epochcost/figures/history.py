@@ -1,0 +1,101 @@
+"""What one model's training has cost since 2016, and how much of the change is whose."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from epochcost.costs.history import Change
+from epochcost.figures import style
+
+_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
+
+
+def draw(table: pd.DataFrame, own: pd.DataFrame, change: Change | None, title: str) -> plt.Figure:
+    """Draw the history of one workload.
+
+    Args:
+        table: its rows of history.csv, without free offers.
+        own: its options that were measured here, with `date`.
+        change: from the baseline to the cheapest of those; None where there is none.
+        title: the workload's title.
+    """
+    style.apply()
+    figure, (axes, split) = plt.subplots(
+        1, 2, figsize=(12, 5.2), width_ratios=[3, 1.35], layout="constrained"
+    )
+    axes.set_yscale("log")
+    for (hardware, kind), line in table.groupby(["hardware_id", "price_kind"], sort=True):
+        dates = pd.to_datetime(line.date)
+        dashed = (0, (4, 2)) if kind != "on_demand" else "solid"
+        axes.plot(
+            dates, line.cost_usd, marker="o", markersize=5, drawstyle="steps-post",
+            linestyle=dashed, color=style.colour(hardware), linewidth=1.5,
+        )  # fmt: skip
+        axes.annotate(
+            f"{line.hardware_label.iloc[-1]}, {kind.replace('_', '-')}",
+            (dates.iloc[-1], line.cost_usd.iloc[-1]),
+            xytext=(6, 0), textcoords="offset points", va="center", fontsize=8,
+        )  # fmt: skip
+    if len(own):
+        best = own.loc[own.marginal_usd.idxmin()]
+        date = pd.to_datetime(best.date)
+        axes.plot(date, best.marginal_usd, "D", color=style.colour("local"), markersize=9)
+        note = " (predicted)" if best.predicted else ""
+        axes.annotate(
+            f"{best.hardware_label}, measured here{note}", (date, best.marginal_usd),
+            xytext=(-8, -14), textcoords="offset points", ha="right", fontsize=8, fontweight="bold",
+        )  # fmt: skip
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: style.dollars(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.margins(x=0.14, y=0.12)
+    axes.set_ylabel("training alone, at the price of the day")
+    axes.spines[["top", "right"]].set_visible(False)
+    _split(split, change)
+    figure.suptitle(_headline(change, title), x=0.01, ha="left", fontsize=13, fontweight="bold")
+    return figure
+
+
+def _split(axes, change: Change | None) -> None:
+    """The factors between then and now, each beginning where the one before ends."""
+    if change is None:
+        axes.set_axis_off()
+        axes.text(
+            0.5, 0.5, "nothing with a price\nwas measured here", ha="center", color=style.FAINT
+        )
+        return
+    if change.hardware is None:
+        parts = {"price": change.price, "hardware and software": change.both}
+    else:
+        parts = {
+            "price": change.price, "hardware": change.hardware, "software": change.software,
+        }  # fmt: skip
+    axes.set_xscale("log")
+    begin = 1.0
+    for place, (name, factor) in enumerate([*parts.items(), ("all together", change.whole)]):
+        start = 1.0 if name == "all together" else begin
+        end = start * factor
+        colour = style.INK if name == "all together" else style.colour("local")
+        axes.barh(place, end - start, left=start, color=colour, height=0.6)
+        axes.annotate(
+            style.ratio(factor), (max(start, end), place), xytext=(5, 0),
+            textcoords="offset points", va="center", fontsize=10,
+        )  # fmt: skip
+        begin = end
+    axes.axvline(1, color=style.INK, linestyle=(0, (4, 3)), linewidth=1)
+    axes.set_yticks(range(len(parts) + 1), [*parts, "all together"])
+    axes.invert_yaxis()
+    low, high = axes.get_xlim()
+    axes.set_xlim(low / 1.3, high * 2.5)
+    axes.set_xticks([tick for tick in _TICKS if low / 1.3 <= tick <= high * 2.5])
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("cost over that of the K80 of 2017")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def _headline(change: Change | None, title: str) -> str:
+    if change is None:
+        return f"{title}: what its training has cost since it was published"
+    return f"{title}: training costs {style.ratio(change.whole)} what the K80 of 2017 cost"

@@ -1,0 +1,66 @@
+"""What a bill is made of: from the seconds that train to the amount that is paid."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from epochcost.costs import billing
+from epochcost.costs.billing import Rental
+from epochcost.figures import style
+
+
+def parts_of(row: pd.Series, rental: Rental) -> dict[str, float]:
+    """USD by part of the bill of one row of options.csv; together `billed_usd`."""
+    hourly = row.price_per_hour_usd / billing.HOUR_S
+    seconds = {
+        "training": row.time_s,
+        "start, data, saving": row.overhead_s,
+        "boot": rental.boot_s,
+        "environment": rental.environment_s,
+        "data to the machine": rental.data_s,
+        "idle": rental.idle_s,
+    }
+    used = sum(seconds.values())
+    charged = billing.charged_seconds(used, row.billing_increment_s, row.minimum_charge_s)
+    parts = {name: value * hourly for name, value in seconds.items()}
+    parts["rounding and minimum charge"] = (charged - used) * hourly
+    parts["disk"] = charged * rental.disk_usd_per_hour / billing.HOUR_S
+    parts["fees"] = row.billed_usd - sum(parts.values())
+    return {name: usd for name, usd in parts.items() if abs(usd) > 1e-9 * row.billed_usd}
+
+
+def draw(row: pd.Series, rental: Rental, title: str) -> plt.Figure:
+    """Draw the bill of one row of options.csv."""
+    style.apply()
+    parts = parts_of(row, rental)
+    names = [*parts, "billed"]
+    figure, axes = plt.subplots(figsize=(10, 1.6 + 0.46 * len(names)), layout="constrained")
+    begin = 0.0
+    for place, usd in enumerate(parts.values()):
+        axes.barh(place, usd, left=begin, color=style.colour(row.hardware_id), height=0.62)
+        _label(axes, place, begin + usd, f"{style.dollars(usd)}  {usd / row.billed_usd:.0%}")
+        if place:
+            axes.plot([begin, begin], [place - 0.69, place - 0.31], color=style.FAINT, linewidth=1)
+        begin += usd
+    axes.barh(len(parts), row.billed_usd, color=style.INK, height=0.62)
+    _label(axes, len(parts), row.billed_usd, style.dollars(row.billed_usd))
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlim(0, row.billed_usd * 1.28)
+    axes.xaxis.set_visible(False)
+    axes.spines[["top", "right", "bottom"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    training = parts.get("training", 0.0) / row.billed_usd
+    notes = ["predicted"] * bool(row.predicted) + ["synthetic data"] * bool(row.synthetic)
+    who = f"{row.hardware_label} with {style.framework_name(row.framework, row.variant)}"
+    said = f" ({', '.join(notes)})" if notes else ""
+    figure.suptitle(
+        f"{title}, {who}{said}: {training:.0%} of the bill is training",
+        x=0.01, ha="left", fontsize=13, fontweight="bold",
+    )  # fmt: skip
+    return figure
+
+
+def _label(axes, place: int, edge: float, text: str) -> None:
+    axes.annotate(
+        text, (edge, place), xytext=(6, 0), textcoords="offset points", va="center", fontsize=10
+    )

@@ -1,0 +1,169 @@
+"""The advice: where to train one workload, in words and one table."""
+
+import pandas as pd
+
+from epochcost.costs import options as choices
+from epochcost.costs import prices
+from epochcost.costs.billing import Rental
+from epochcost.costs.rows import OWN
+from epochcost.figures import style
+
+
+def text(
+    workload: str,
+    options: pd.DataFrame,
+    deadline_s: float | None,
+    budget_usd: float | None,
+    rental: Rental,
+) -> str:
+    """What a buyer should know of a workload.
+
+    Args:
+        options: its rows of options.csv, with a plain index.
+        deadline_s, budget_usd: None for none.
+        rental: what the bills of the options hold beside their processes.
+    """
+    if options.empty:
+        return (
+            f"{workload}: no option is known. What was measured has no price that holds now; for "
+            "this machine give one with --config price=0.10.\n"
+        )
+    lines = [f"{workload}: one training, started and billed by itself"]
+    lines += [_cheapest(options, deadline_s), _fastest(options, budget_usd)]
+    lines += ["", *_table(options[options.efficient.astype(bool)]), ""]
+    lines += _ties(options) + _break_evens(options, rental) + _units(options) + _caveats(options)
+    return "\n".join(lines) + "\n"
+
+
+def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> str:
+    in_time = options if deadline_s is None else choices.ends_by(options, deadline_s)
+    limit = "" if deadline_s is None else f" that ends within {style.seconds(deadline_s)}"
+    if in_time.empty:
+        fastest = options.loc[options.elapsed_s.idxmin()]
+        return f"Cheapest{limit}: none does; the fastest is {_said(fastest)}."
+    best = in_time.loc[in_time.billed_usd.idxmin()]
+    return f"Cheapest{limit}: {_said(best)}."
+
+
+def _fastest(options: pd.DataFrame, budget_usd: float | None) -> str:
+    cheap = options if budget_usd is None else choices.within_budget(options, budget_usd)
+    limit = "" if budget_usd is None else f" for at most {style.dollars(budget_usd)}"
+    if cheap.empty:
+        cheapest = options.loc[options.billed_usd.idxmin()]
+        return f"Fastest{limit}: none is; the cheapest is {_said(cheapest)}."
+    return f"Fastest{limit}: {_said(cheap.loc[cheap.elapsed_s.idxmin()])}."
+
+
+def _said(option: pd.Series) -> str:
+    kind = option.price_kind.replace("_", "-")
+    return (
+        f"{_name(option)}, {_span(option, 'elapsed', style.seconds)} for "
+        f"{_span(option, 'billed', style.dollars)} ({kind}, "
+        f"{style.price(option.price_per_hour_usd)} an hour{_notes(option)})"
+    )
+
+
+def _name(option: pd.Series) -> str:
+    return f"{option.hardware_label} with {style.framework_name(option.framework, option.variant)}"
+
+
+def _notes(option: pd.Series) -> str:
+    notes = []
+    if option.source_id != OWN:
+        notes.append(f"as published, {option.source_id}")
+    if option.predicted:
+        notes.append("predicted")
+    if option.synthetic:
+        notes.append("on synthetic data")
+    elif not option.data_complete:
+        notes.append(f"on {option.train_samples:,.0f} samples")
+    return "".join(f"; {note}" for note in notes)
+
+
+def _span(option: pd.Series, what: str, say) -> str:
+    value = say(option[f"{what}_usd" if what == "billed" else f"{what}_s"])
+    low, high = option[f"{what}_low"], option[f"{what}_high"]
+    return value if pd.isna(low) or low == high else f"{value} [{say(low)} to {say(high)}]"
+
+
+def _table(options: pd.DataFrame) -> list[str]:
+    """The options that no other beats in both time and money, fastest first."""
+    ordered = options.sort_values("elapsed_s")
+    rows = [("worth it: nothing is both faster and cheaper", "time", "bill", "cheapest with")]
+    rows += [
+        (
+            f"{_name(option)} ({option.price_kind.replace('_', '-')}{_notes(option)})",
+            style.seconds(option.elapsed_s),
+            style.dollars(option.billed_usd),
+            f"{option.cheapest_probability:.0%}",
+        )
+        for _, option in ordered.iterrows()
+    ]
+    widths = [max(len(row[place]) for row in rows) for place in range(4)]
+    return [
+        "  " + "  ".join(
+            [row[0].ljust(widths[0]), *(row[n].rjust(widths[n]) for n in (1, 2, 3))]
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def _ties(options: pd.DataFrame) -> list[str]:
+    best = options.loc[options.billed_usd.idxmin()]
+    tied = choices.tied_with(options, best, "billed")
+    if tied.empty:
+        return []
+    names = "; ".join(_name(option) for _, option in tied.iterrows())
+    return [f"No difference in cost is shown between the cheapest and: {names}."]
+
+
+def _break_evens(options: pd.DataFrame, rental: Rental) -> list[str]:
+    """From how many epochs on a GPU beats a processor, and a month an hour, where both are."""
+    lines = []
+    for is_one in (options.gpu.astype(bool), options.price_kind.eq(prices.MONTHLY)):
+        if is_one.any() and not is_one.all():
+            ones, others = options[is_one], options[~is_one]
+            lines.append(
+                _break_even(
+                    ones.loc[ones.billed_usd.idxmin()],
+                    others.loc[others.billed_usd.idxmin()],
+                    rental,
+                )
+            )
+    return lines
+
+
+def _break_even(first: pd.Series, second: pd.Series, rental: Rental) -> str:
+    for option, other in ((first, second), (second, first)):
+        number = choices.break_even_epochs(option, other, rental)
+        if number == 1:
+            return f"{_name(option)} costs less than {_name(other)} for any number of epochs."
+        if number is not None:
+            return f"{_name(option)} costs less than {_name(other)} from {number:,} epochs on."
+    return f"Neither {_name(first)} nor {_name(second)} stays the cheaper one."
+
+
+def _units(options: pd.DataFrame) -> list[str]:
+    best = options.loc[options.billed_usd.idxmin()]
+    parts = [
+        f"{style.dollars(value)} {what}"
+        for value, what in (
+            (best.per_epoch_usd, "an epoch"),
+            (best.per_million_samples_usd, "a million samples"),
+            (best.per_accuracy_point_usd, "a point of accuracy"),
+            (best.to_target_usd, "to the quality target"),
+        )
+        if pd.notna(value)
+    ]
+    return [f"Of the cheapest, training alone: {', '.join(parts)}."]
+
+
+def _caveats(options: pd.DataFrame) -> list[str]:
+    lines = []
+    if options.exact.any():
+        lines.append(
+            "Single runs are taken as exact: how far another one would be from them is not known."
+        )
+    if options.billing_increment_s.isna().any() and options.price_kind.ne("owned").any():
+        lines.append("Where a provider's increments are not known, the bill is by the second.")
+    return lines

@@ -1,0 +1,34 @@
+"""The audit of the published studies as Markdown."""
+
+import pandas as pd
+
+from epochcost.costs import audit
+
+
+def markdown(table: pd.DataFrame, sources: pd.DataFrame) -> str:
+    """A table per source, and how many claims hold.
+
+    Args:
+        table: of `audit.audit_table`.
+        sources: sources.csv by source_id.
+    """
+    counts = table.verdict.value_counts()
+    parts = [
+        "# The published studies, recomputed",
+        f"{len(table)} claims: {audit.counted(counts)}.",
+    ]
+    for source_id, rows in table.groupby("source_id", sort=False):
+        source = sources.loc[source_id]
+        parts.append(f"## {source.author}, [{source.title}]({source.url}), {source.published}")
+        lines = [
+            "| claim | published | recomputed | verdict | why |",
+            "|---|---|---|---|---|",
+        ]
+        lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows.itertuples()]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _cells(row) -> list[str]:
+    cells = [row.claim, row.published, row.recomputed, row.verdict, row.why]
+    return ["" if pd.isna(cell) else str(cell).replace("|", "\\|") for cell in cells]

@@ -1,0 +1,62 @@
+"""What a plan will cost, as text."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from epochcost.costs import estimates
+from epochcost.figures import style
+
+
+def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    """A line per hardware, and what is not known.
+
+    Args:
+        table: of `estimates.estimate_table`.
+        labels: what hardware is called.
+    """
+    if table.empty:
+        return "Nothing is to be run: everything that is configured has been measured."
+    lines = [
+        _line(labels.get(hardware, hardware), estimates.total(rows))
+        for hardware, rows in table.groupby("hardware", sort=True)
+    ]
+    whole = estimates.total(table)
+    if len(lines) > 1:
+        lines.append(_line("together", whole))
+    bases = table.groupby("basis").runs.sum()
+    known = ", ".join(
+        f"{runs} {basis}" for basis, runs in bases.items() if basis != estimates.UNKNOWN
+    )
+    if known:
+        lines.append(f"Times of runs that these are from: {known}.")
+    for row in table[table.basis.eq(estimates.UNKNOWN)].itertuples():
+        lines.append(
+            f"Not known: {row.runs} x {row.workload} with "
+            f"{style.framework_name(row.framework, row.variant)} on {row.hardware}; "
+            "nothing like it has been measured or published."
+        )
+    return "\n".join(lines)
+
+
+def refusal(usd: float, most: float) -> str:
+    """Why a plan is not begun."""
+    return (
+        f"the plan would cost {style.dollars(usd)}, and max_cost_usd is {style.dollars(most)}; "
+        "`snakemake estimate` says of what"
+    )
+
+
+def _line(label: str, total: estimates.Total) -> str:
+    runs = f"{total.runs} run{'s' if total.runs > 1 else ''}"
+    hours = "an unknown time"
+    if total.untimed < total.runs:
+        hours = style.seconds(total.hours * 3600)
+        if total.untimed:
+            hours = f"{hours} and more (the time of {total.untimed} is not known)"
+    cost = "an unknown cost"
+    if total.unpriced < total.runs:
+        cost = style.dollars(total.usd)
+        if total.unpriced:
+            cost = f"{cost} and more (the cost of {total.unpriced} is not known)"
+    return f"{label}: {runs}, {hours}, {cost}"

@@ -1,0 +1,123 @@
+"""The files of a schedule: for Kubernetes, and for a machine that is started and stops itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from epochcost.costs import schedules
+from epochcost.errors import InputError
+
+_HOUR_S, _DAY_S = 3600, 86400
+# Runs may take longer than planned, and must end before the next ones begin.
+_PATIENCE = 3
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """What is measured again, how often and where.
+
+    every_s, up_s: seconds between two rounds, and of one.
+    hardware: the entry of config/hardware.yaml.
+    arguments: of Snakemake's --config, such as `workloads=mnist_mlp`.
+    """
+
+    every_s: float
+    up_s: float
+    hardware: dict[str, Any]
+    repository: str
+    image: str
+    arguments: list[str]
+    disk_gib: float
+
+    @property
+    def limit_s(self) -> int:
+        """Seconds after which a round is ended by force."""
+        return int(min(_PATIENCE * self.up_s, self.every_s))
+
+
+def cron(every_s: float) -> str:
+    """Every so many seconds as a cron expression, at minute 0, in UTC.
+
+    Raises:
+        InputError: cron cannot say it: no divisor of a day in hours, and no days.
+    """
+    hours, days = every_s / _HOUR_S, every_s / _DAY_S
+    if hours in (1, 2, 3, 4, 6, 8, 12):
+        return "0 * * * *" if hours == 1 else f"0 */{hours:.0f} * * *"
+    if days == 1:
+        return "0 3 * * *"
+    if days == 7:
+        return "0 3 * * 1"
+    if days == 30:
+        return "0 3 1 * *"
+    raise InputError("schedule: every: one of 1h, 2h, 3h, 4h, 6h, 8h, 12h, 1d, 7d, 30d")
+
+
+def render(rerun: Rerun) -> dict[str, str]:
+    """The files by name."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    machine_type, _, accelerators = rerun.hardware.get("instance", "").partition(" + ")
+    about = {
+        "cron": cron(rerun.every_s),
+        "often": _often(rerun.every_s),
+        "limit_s": rerun.limit_s,
+        "image": rerun.image,
+        "repository": rerun.repository,
+        "arguments": "".join(f"{argument} " for argument in ["--config", *rerun.arguments]),
+        "cpus": rerun.hardware.get("vcpus", 1),
+        "gpus": rerun.hardware.get("gpu_count", 0),
+        "machine_type": machine_type.split(" ")[0],
+        "accelerator": _accelerator(accelerators, rerun.hardware),
+        "zone": "us-central1-a",
+        "disk_gib": f"{rerun.disk_gib:g}",
+    }
+    about["steps"] = environment.get_template("steps.sh.j2").render(about).rstrip("\n")
+    names = ("cronjob.yaml", "start-up.sh", "vm.sh")
+    return {name: environment.get_template(f"{name}.j2").render(about) for name in names}
+
+
+def bill(rerun: Rerun, price_per_hour_usd: float, minimum_s: float, rates: schedules.Rates) -> str:
+    """What it costs a month, as Markdown: on a machine of its own, and on a node that is there."""
+    plan = schedules.Plan(
+        every_hours=rerun.every_s / _HOUR_S, up_s=rerun.up_s, rules=1, disk_gib=rerun.disk_gib
+    )
+    parts = schedules.monthly_bill(plan, price_per_hour_usd, rates, minimum_s)
+    always = 730 * price_per_hour_usd
+    lines = [
+        "# What it costs a month",
+        "",
+        f"{_often(rerun.every_s).capitalize()}, {rerun.up_s / 60:g} minutes each time, at "
+        f"{price_per_hour_usd:g} USD an hour.",
+        "",
+        "| | USD a month |",
+        "|---|---:|",
+        *(f"| {name} | {usd:.2f} |" for name, usd in parts.items() if usd),
+        f"| **a machine that is started and stops itself** | **{sum(parts.values()):.2f}** |",
+        f"| a node of Kubernetes that comes and goes with the jobs | {parts['machine']:.2f} |",
+        f"| the same machine, always up | {always:.2f} |",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _often(every_s: float) -> str:
+    if every_s == _HOUR_S:
+        return "every hour"
+    if every_s < _DAY_S:
+        return f"every {every_s / _HOUR_S:g} hours"
+    return "every day" if every_s == _DAY_S else f"every {every_s / _DAY_S:g} days"
+
+
+def _accelerator(instance: str, hardware: dict[str, Any]) -> str:
+    """`1 x K80` as Compute Engine names it."""
+    if not instance:
+        return ""
+    return f"type=nvidia-tesla-{hardware['gpu'].lower()},count={hardware['gpu_count']}"

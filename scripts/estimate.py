@@ -1,0 +1,42 @@
+"""Print what the planned runs would take and cost, before anything is started.
+
+In: the plan (results/plan.csv, or another file with the columns hardware, workload, framework,
+variant, trial), records, published measurements, prices. Out: text on the screen. With --most it
+ends with status 1 where the plan costs more.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from epochcost import configuration, errors
+from epochcost.costs import estimates, market, published, rows, tables
+from epochcost.hardware import LOCAL
+from epochcost.records import record
+from epochcost.report import estimate
+
+
+def main() -> None:
+    parser = errors.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument("plan", type=Path, help="CSV with a row per planned run")
+    parser.add_argument("--scale", choices=["quick", "full"], default="quick")
+    parser.add_argument("--most", type=float, help="USD that the plan may cost")
+    parser.add_argument("--records", type=Path, default=Path("results/runs"))
+    market.add_options(parser)
+    arguments = parser.parse_args()
+    labels = {key: entry["label"] for key, entry in configuration.load().hardware.items()}
+    there = [rows.run_row(content, "") for _, content in record.read_all(arguments.records)]
+    table = estimates.estimate_table(
+        pd.read_csv(arguments.plan),
+        tables.runs_table([*published.runs(arguments.published, labels), *there]),
+        arguments.scale,
+        market.of(arguments),
+    )
+    print(estimate.text(table, labels | {LOCAL: "this machine"}))
+    usd = estimates.total(table).usd
+    if arguments.most is not None and usd > arguments.most:
+        raise errors.InputError(estimate.refusal(usd, arguments.most))
+
+
+if __name__ == "__main__":
+    errors.run(main)

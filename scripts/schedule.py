@@ -1,0 +1,63 @@
+"""Write what has to be set up to measure again by the clock, and what that costs a month.
+
+In: config/hardware.yaml, the price book. Out: results/schedule/ with cronjob.yaml (Kubernetes),
+start-up.sh and vm.sh (a machine that the scheduler starts and that stops itself), bill.md.
+"""
+
+from pathlib import Path
+
+from epochcost import configuration, durations, errors, files
+from epochcost.costs import market, prices, schedules
+from epochcost.reruns.files import Rerun, bill, render
+
+
+def main() -> None:
+    parser = errors.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument("hardware", help="id of config/hardware.yaml, with a price")
+    parser.add_argument("--every", default="1d", help="1h, 4h, 1d, 7d, ... (1d)")
+    parser.add_argument("--up", required=True, help="how long the machine is up, such as 10min")
+    parser.add_argument("--repository", required=True, help="where the machine gets epochcost")
+    parser.add_argument("--image", required=True, help="container with git, make and Python")
+    parser.add_argument("--arguments", nargs="*", default=[], help="such as workloads=mnist_mlp")
+    parser.add_argument("--disk-gib", type=float, default=30)
+    parser.add_argument("--disk-usd-per-gib-month", type=float, default=0.04)
+    parser.add_argument("--rule-usd-per-month", type=float, default=0.10)
+    parser.add_argument("--output", type=Path, default=Path("results/schedule"))
+    market.add_options(parser)
+    arguments = parser.parse_args()
+    hardware = configuration.load().hardware
+    if arguments.hardware not in hardware:
+        hint = errors.nearest(arguments.hardware, hardware)
+        raise errors.InputError(f"unknown hardware '{arguments.hardware}'; {hint}")
+    rerun = Rerun(
+        durations.seconds_of(arguments.every),
+        durations.seconds_of(arguments.up),
+        hardware[arguments.hardware],
+        arguments.repository,
+        arguments.image,
+        arguments.arguments,
+        arguments.disk_gib,
+    )
+    offer = _cheapest(market.of(arguments), arguments.hardware)
+    rates = schedules.Rates(arguments.disk_usd_per_gib_month, arguments.rule_usd_per_month, 0.0)
+    written = render(rerun)
+    written["bill.md"] = bill(rerun, offer.price_per_hour_usd, offer.minimum_s or 0.0, rates)
+    for name, text in written.items():
+        files.write_text(arguments.output / name, text)
+    print(written["bill.md"])
+    print(f"The files are in {arguments.output}.")
+
+
+def _cheapest(book: market.Market, hardware: str) -> prices.Price:
+    """The lowest price of a hardware: a scheduled run can wait for a preemptible machine."""
+    offers = [price for price in book.current() if price.hardware_id == hardware]
+    if not offers:
+        raise errors.InputError(
+            f"no price of {hardware} is known, so there is no bill; known: "
+            + ", ".join(sorted({price.hardware_id for price in book.current()}))
+        )
+    return min(offers, key=lambda price: price.price_per_hour_usd)
+
+
+if __name__ == "__main__":
+    errors.run(main)

@@ -1,0 +1,82 @@
+"""What a plan will cost: known from what there is, and unknown else."""
+
+import copy
+
+import pandas as pd
+import pytest
+
+from epochcost import configuration
+from epochcost.costs import estimates, prices, published, rows, tables
+from epochcost.costs.billing import Rental
+from epochcost.costs.market import Market
+from epochcost.report import estimate
+
+PUBLISHED = configuration.ROOT / "data/published"
+LOCAL = prices.Price("local", 0.36, "owned", None, "config")
+
+
+@pytest.fixture
+def table(record, known):
+    """The estimate of so many planned runs on the published runs and one quick run here."""
+
+    def make(scale: str, *planned: tuple[str, str, str, int], **about) -> pd.DataFrame:
+        runs = [
+            (hardware, workload, framework, "default", trial)
+            for hardware, workload, framework, count in planned
+            for trial in range(count)
+        ]
+        quick = copy.deepcopy(record)
+        quick["wall_s"] = 100.0
+        market = Market(known, "2018-02", machine_id=record["machine"]["id"], **about)
+        return estimates.estimate_table(
+            pd.DataFrame(runs, columns=["hardware", "workload", "framework", "variant", "trial"]),
+            tables.runs_table([*published.runs(PUBLISHED, {}), rows.run_row(quick, "")]),
+            scale,
+            market,
+        )
+
+    return make
+
+
+def test_a_quick_run_here_is_timed_by_a_quick_run_here(table):
+    (row,) = table("quick", ("local", "mnist_mlp", "keras-tensorflow", 3), local=LOCAL).to_dict(
+        "records"
+    )
+    assert (row["basis"], row["seconds"]) == ("measured", 300)
+    assert row["cost_usd"] == pytest.approx(0.03)
+
+
+def test_a_full_run_here_is_timed_by_its_prediction(table):
+    (row,) = table("full", ("local", "mnist_mlp", "keras-tensorflow", 1)).itertuples()
+    assert row.basis == "predicted"
+    assert pd.isna(row.cost_usd)
+
+
+def test_rented_hardware_is_timed_by_what_was_published_and_billed_by_itself(table):
+    (row,) = table(
+        "full", ("gce-k80", "mnist_mlp", "keras-tensorflow", 2), rental=Rental(boot_s=100)
+    ).itertuples()
+    assert row.basis == "published"
+    assert row.price_kind == "on_demand"
+    seconds = row.seconds / 2
+    assert row.cost_usd == pytest.approx(2 * 0.4975 / 3600 * (seconds + 100), rel=0.01)
+    (quick,) = table("quick", ("gce-k80", "mnist_mlp", "keras-tensorflow", 1)).itertuples()
+    assert quick.basis == "at most"
+
+
+def test_what_is_not_known_stays_unknown_and_is_counted(table):
+    found = table(
+        "full",
+        ("gce-k80", "mnist_mlp", "keras-tensorflow", 1),
+        ("gce-t4", "mnist_mlp", "pytorch", 2),
+    )
+    total = estimates.total(found)
+    assert (total.runs, total.untimed, total.unpriced) == (3, 2, 2)
+    text = estimate.text(found, {"gce-k80": "K80"})
+    assert "K80: 1 run, " in text
+    assert "gce-t4: 2 runs, an unknown time, an unknown cost" in text
+    assert "Not known: 2 x mnist_mlp with PyTorch on gce-t4" in text
+
+
+def test_nothing_planned_is_said(table):
+    assert "Nothing is to be run" in estimate.text(table("full"), {})

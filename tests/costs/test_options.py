@@ -1,0 +1,162 @@
+"""What a buyer is told: what ends in time, what is worth it, and what differs at all."""
+
+import copy
+import math
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epochcost import configuration
+from epochcost.costs import options, prices, published, rows, tables
+from epochcost.costs.billing import Rental
+from epochcost.costs.market import Market
+from epochcost.report import advice
+
+PUBLISHED = configuration.ROOT / "data/published"
+RULES = {"price_kind": "on_demand", "as_of": None, "source_id": "me"}
+
+
+@pytest.fixture
+def make_options(record, known):
+    """Makes options of mnist_mlp: own full runs of so many seconds, by hardware, at prices."""
+
+    def make(times: dict[str, list[float]], per_hour: dict[str, float], **rules) -> pd.DataFrame:
+        records = []
+        for hardware, seconds in times.items():
+            for trial, total in enumerate(seconds, 1):
+                one = copy.deepcopy(record)
+                one["run"] |= {"hardware": hardware, "trial": trial, "scale": "full",
+                               "id": f"{hardware}/{trial}"}  # fmt: skip
+                one["epochs"] = [
+                    one["epochs"][0] | {"epoch": n + 1, "train_s": total / 20, "eval_s": 0.0}
+                    for n in range(20)
+                ]
+                one["phases"] = dict.fromkeys(one["phases"]) | {"import": 10.0}
+                records.append(one)
+        runs = tables.runs_table([rows.run_row(one, one["run"]["hardware"]) for one in records])
+        found = [
+            epoch
+            for one in records
+            for epoch in rows.epoch_rows(one, rows.run_id(one))
+        ]  # fmt: skip
+        offers = [prices.Price(name, price, **(RULES | rules)) for name, price in per_hour.items()]
+        about = configuration.load()
+        return options.options_table(
+            runs,
+            tables.epochs_table(found),
+            about.complete_samples(),
+            about.recipes,
+            Market(known, "rates.csv", offers, rental=Rental(boot_s=50)),
+        )
+
+    return make
+
+
+def test_an_option_is_timed_and_billed_with_all_that_is_around_it(make_options):
+    (option,) = make_options({"a": [3600]}, {"a": 0.36}).to_dict("records")
+    assert option["elapsed_s"] == pytest.approx(3660)
+    assert option["billed_usd"] == pytest.approx(0.366)
+    assert option["marginal_usd"] == pytest.approx(0.36)
+    assert option["per_epoch_usd"] == pytest.approx(0.018)
+    assert option["per_million_samples_usd"] == pytest.approx(0.36 / 1.2)
+    assert option["cheapest_probability"] == 1
+    assert option["exact"]
+
+
+def test_what_is_worth_it_and_what_is_not(make_options):
+    found = make_options(
+        {"slow": [1000], "fast": [100], "worse": [1100], "middle": [500]},
+        {"slow": 1, "fast": 20, "worse": 1, "middle": 3},
+    ).set_index("hardware_id")
+    assert set(found.index[found.efficient]) == {"slow", "fast", "middle"}
+    assert found.index[0] == "slow"
+
+
+def test_deadlines_and_budgets_count_the_far_end_of_the_interval(make_options):
+    found = make_options({"a": [1000, 1100, 1200], "b": [5000] * 3}, {"a": 36, "b": 1})
+    assert list(options.ends_by(found, 1300).hardware_id) == ["a"]
+    assert options.ends_by(found, 1200).empty
+    assert list(options.within_budget(found, 2).hardware_id) == ["b"]
+
+
+def test_the_cheapest_of_two_that_differ_by_chance_is_a_tie(make_options):
+    found = make_options(
+        {"a": [100, 104, 98, 102, 99, 103], "b": [101, 99, 105, 100, 103, 98], "c": [300] * 6},
+        {"a": 1, "b": 1, "c": 1},
+    ).set_index("hardware_id", drop=False)
+    assert 0.2 < found.cheapest_probability["a"] < 0.8
+    assert found.cheapest_probability["c"] == 0
+    assert found.cheapest_probability.sum() == pytest.approx(1)
+    best = found.iloc[0]
+    assert set(options.tied_with(found, best, "billed").hardware_id) == {"a", "b"} - {best.name}
+
+
+@pytest.mark.parametrize("increment", [None, 3600])
+def test_the_break_even_follows_the_rules_of_billing(make_options, increment):
+    """150 s an epoch at 1 USD an hour, 30 s at 3 USD, and 60 s around each."""
+    found = make_options({"a": [3000], "b": [600]}, {"a": 1, "b": 3}, increment_s=increment)
+    found = found.set_index("hardware_id", drop=False)
+
+    def hours(seconds: float) -> float:
+        return math.ceil(seconds / increment) * increment / 3600 if increment else seconds / 3600
+
+    dearer = [n for n in range(1, 2000) if 3 * hours(60 + 30 * n) >= hours(60 + 150 * n)]
+    number = options.break_even_epochs(found.loc["b"], found.loc["a"], Rental(boot_s=50))
+    assert number == max(dearer) + 1
+    assert increment or number == 3
+
+
+def test_no_option_is_the_cheaper_one_for_ever(make_options):
+    found = make_options({"a": [1000], "b": [1000]}, {"a": 1, "b": 2})
+    found = found.set_index("hardware_id", drop=False)
+    rental = Rental()
+    assert options.break_even_epochs(found.loc["a"], found.loc["b"], rental) == 1
+    assert options.break_even_epochs(found.loc["b"], found.loc["a"], rental) is None
+
+
+pairs = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=12)
+
+
+@given(found=pairs)
+def test_the_frontier_is_all_that_nothing_dominates(found):
+    table = pd.DataFrame(found, columns=["elapsed_s", "billed_usd"])
+    ordered = table.sort_values(["billed_usd", "elapsed_s"], ignore_index=True)
+    efficient = options._efficient(ordered)
+    for place, row in enumerate(ordered.itertuples()):
+        dominated = any(
+            other.elapsed_s <= row.elapsed_s
+            and other.billed_usd <= row.billed_usd
+            and (other.elapsed_s < row.elapsed_s or other.billed_usd < row.billed_usd)
+            for other in ordered.itertuples()
+        )
+        assert efficient[place] != dominated
+
+
+def test_retired_hardware_and_missed_targets_are_no_options(make_options, known):
+    assert make_options({"gce-k80": [100]}, {"gce-k80": 0.5}).empty
+    about = configuration.load()
+    runs = tables.runs_table(published.runs(PUBLISHED, {}))
+    no_epochs = tables.epochs_table([])
+    found = options.options_table(
+        runs, no_epochs, about.complete_samples(), about.recipes, Market(known)
+    )
+    assert "gce-k80" not in set(found.hardware_id)
+    assert "gce-p100" in set(found.hardware_id)
+    then = options.options_table(
+        runs, no_epochs, about.complete_samples(), about.recipes, Market(known, "2017-12")
+    )
+    assert {"gce-k80", "gce-p100"} <= set(then.hardware_id)
+
+
+def test_the_advice_in_words(make_options):
+    found = make_options({"slow": [3600], "fast": [360]}, {"slow": 0.1, "fast": 5})
+    text = advice.text("mnist_mlp", found, 600, 0.2, Rental(boot_s=50))
+    assert "Cheapest that ends within 10 min: fast with" in text
+    assert "Fastest for at most $0.200: slow with" in text
+    assert "nothing is both faster and cheaper" in text
+    text = advice.text("mnist_mlp", found, 60, 0.01, Rental(boot_s=50))
+    assert "none does; the fastest is fast" in text
+    assert "none is; the cheapest is slow" in text
+    assert "no option is known" in advice.text("x", found.iloc[:0], None, None, Rental())

@@ -1,0 +1,73 @@
+"""Measuring again by the clock: files that the real tools accept, and the bill."""
+
+import subprocess
+import sys
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from epochcost import configuration
+from epochcost.costs import schedules
+from epochcost.errors import InputError
+from epochcost.reruns import files
+
+ROOT = configuration.ROOT
+WANTED = ["gce-k80", "--every", "4h", "--up", "10min", "--repository", "https://example.org/e.git",
+          "--image", "python:3.11", "--arguments", "scale=quick"]  # fmt: skip
+
+
+@pytest.fixture
+def written(tmp_path):
+    """The files of a schedule, by name."""
+
+    def write(*options: str):
+        done = subprocess.run(
+            [sys.executable, ROOT / "scripts/schedule.py", *WANTED, *options, "--output", tmp_path],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return {path.name: path.read_text() for path in tmp_path.iterdir()}
+
+    return write
+
+
+def test_the_cronjob_is_one_by_the_schema_of_kubernetes(written):
+    job = yaml.safe_load(written("--price-book", "2017-12")["cronjob.yaml"])
+    kubernetes_validate.validate(job, "1.31", strict=True)
+    assert job["spec"]["schedule"] == "0 */4 * * *"
+    assert job["spec"]["concurrencyPolicy"] == "Forbid"
+    (container,) = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["limits"] == {"cpu": "1", "nvidia.com/gpu": "1"}
+    assert "again=true" in container["args"][0]
+
+
+def test_the_scripts_are_ones(written, tmp_path):
+    found = written("--price-book", "2017-12")
+    for name in ("start-up.sh", "vm.sh"):
+        subprocess.run(["bash", "-n", tmp_path / name], check=True)
+    assert "shutdown -h +30" in found["start-up.sh"]
+    assert "type=nvidia-tesla-k80,count=1" in found["vm.sh"]
+    assert "--machine-type n1-standard-1 " in found["vm.sh"]
+
+
+def test_the_bill_is_at_the_preemptible_price(written):
+    """180 rounds of ten minutes at 0.235, 30 GiB, one rule."""
+    text = written("--price-book", "2017-12")["bill.md"]
+    assert f"| machine | {180 / 6 * 0.235:.2f} |" in text
+    assert f"**{180 / 6 * 0.235 + 30 * 0.04 + 0.10:.2f}**" in text
+
+
+@pytest.mark.parametrize(("hours", "total"), [(4, 0.76), (1, 1.24)])
+def test_the_bills_of_the_post_of_2018(hours, total):
+    plan = schedules.Plan(every_hours=hours, up_s=120, function_s=120)
+    bill = schedules.monthly_bill(plan, 0.01, schedules.RATES_2018, minimum_s=60)
+    assert sum(bill.values()) == pytest.approx(total, abs=0.005)
+
+
+@pytest.mark.parametrize("seconds", [1800, 5 * 3600, 36 * 3600])
+def test_what_cron_cannot_say_is_refused(seconds):
+    with pytest.raises(InputError, match="one of 1h"):
+        files.cron(seconds)
