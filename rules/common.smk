@@ -167,7 +167,9 @@ def pictures():
     with open("data/published/baselines.csv", newline="") as file:
         compared = [row["workload"] for row in csv.DictReader(file) if row["scope"] == "all"]
     return expand(
-        "results/figures/{workload}-{quantity}.svg", workload=compared, quantity=["time", "cost"]
+        "results/figures/{workload}-{picture}.svg",
+        workload=compared,
+        picture=["time", "cost", "frontier", "bill", "history"],
     )
 
 

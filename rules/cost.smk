@@ -8,6 +8,7 @@ TABLES = [
     "options",
     "frontier",
     "spot",
+    "history",
     "quality",
     "repeats",
     "comparisons",

@@ -50,7 +50,7 @@ def _sections(relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path) ->
     for base in baselines[baselines.scope.eq("all")].itertuples():
         rows = selection.rows_of(relative, base.workload, base.baseline, list(known.hardware))
         title = known.workloads.get(base.workload, {}).get("title", base.workload)
-        pictures = {name: figures / f"{base.workload}-{name}.svg" for name in ("time", "cost")}
+        pictures = {name: figures / f"{base.workload}-{name}.svg" for name in page.PICTURES}
         sections.append(page.section(base.workload, title, rows, pictures))
     for workload in sorted(relative[relative.baseline.isna()].workload.unique()):
         rows = selection.rows_without_baseline(relative, workload)

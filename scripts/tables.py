@@ -1,8 +1,8 @@
 """Make the tables of results/tables/ from records, published measurements and prices.
 
 In: results/runs/, data/published/, config/prices.csv, config/hardware.yaml. Out: one CSV per table:
-runs, epochs, costs, relative, options, frontier, spot, quality, repeats, comparisons, predictions,
-noise.
+runs, epochs, costs, relative, options, frontier, spot, history, quality, repeats, comparisons,
+predictions, noise.
 """
 
 from pathlib import Path
@@ -12,6 +12,7 @@ import pandas as pd
 from epochcost import configuration, errors, files
 from epochcost.costs import (
     billing,
+    history,
     market,
     noise,
     options,
@@ -69,6 +70,7 @@ def main() -> None:
         ("options", choices),
         ("frontier", choices[choices.efficient.astype(bool)]),
         ("spot", spot.spot_table(relative, rates, wait_s, prices.rental)),
+        ("history", history.history_table(runs, prices)),
         ("repeats", repeats.repeats_table(runs, kept, arguments.precision)),
         ("comparisons", repeats.comparisons_table(runs, kept)),
         ("noise", noted),

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from datetime import date
 
 import pandas as pd
 import pytest
@@ -132,6 +133,19 @@ def test_the_frontier_is_all_that_nothing_dominates(found):
             for other in ordered.itertuples()
         )
         assert efficient[place] != dominated
+
+
+def test_a_price_of_long_ago_is_no_offer(make_options):
+    """Of two prices in a book the one that is nine years older is not counted on."""
+    day = {"a": date(2017, 7, 1), "b": date(2026, 7, 1)}
+    offers = [prices.Price(name, 1.0, "on_demand", as_of, "me") for name, as_of in day.items()]
+    assert [price.hardware_id for price in Market(offers).available()] == ["b"]
+    assert [price.hardware_id for price in Market(offers, "2018-01").available()] == ["a"]
+
+
+def test_a_part_of_the_samples_is_no_option(make_options, record):
+    record["data"]["train_samples"] = 30_000
+    assert make_options({"a": [100]}, {"a": 1}).empty
 
 
 def test_retired_hardware_and_missed_targets_are_no_options(make_options, known):

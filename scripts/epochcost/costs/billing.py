@@ -110,9 +110,13 @@ def bill_usd(seconds, price_per_hour_usd, increment_s, minimum_s, monthly_fee_us
     Numbers, or arrays of one length; NaN where the seconds or the price are.
     """
     charged = charged_seconds(np.asarray(seconds) + rental.seconds, increment_s, minimum_s)
-    months = np.ceil(charged / _BILLED_MONTH_S)
     hourly = np.asarray(price_per_hour_usd) + rental.disk_usd_per_hour
-    return charged * hourly / HOUR_S + months * np.nan_to_num(monthly_fee_usd)
+    return charged * hourly / HOUR_S + fees_usd(charged, monthly_fee_usd)
+
+
+def fees_usd(charged_s, monthly_fee_usd):
+    """What is paid for each month begun."""
+    return np.ceil(np.asarray(charged_s) / _BILLED_MONTH_S) * np.nan_to_num(monthly_fee_usd)
 
 
 def cost_usd(rows: pd.DataFrame, seconds: pd.Series, rental: Rental) -> pd.Series:

@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from pathlib import Path
 
 from epochcost.costs import billing, prices
@@ -10,6 +11,8 @@ from epochcost.costs.prices import Price
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
 
+# For how long a price is taken to hold for somebody who rents; re-pricing takes any.
+PRICE_HOLDS = timedelta(days=2 * 365)
 # The name of the price that the configuration gives to the machine at hand.
 CONFIGURED_BOOK = "config"
 
@@ -47,14 +50,22 @@ class Market:
         return self.known if self.offers is None else self.offers
 
     def available(self) -> list[Price]:
-        """The same without hardware that cannot be rented any more at the time of the book."""
-        day = prices.day_of(self.book)
+        """The same without hardware that cannot be rented any more at the time of the book, and
+        without prices that are too old by then to be counted on."""
+        current = self.current()
+        newest = max((price.as_of for price in current if price.as_of), default=date.max)
+        day = prices.day_of(self.book) or newest
         gone = {
             price.hardware_id
             for price in [*self.known, *self._offers]
-            if price.retired and (day is None or price.retired <= day)
+            if price.retired and price.retired <= day
         }
-        return [price for price in self.current() if price.hardware_id not in gone]
+        return [
+            price
+            for price in current
+            if price.hardware_id not in gone
+            and (price.as_of is None or day - price.as_of <= PRICE_HOLDS)
+        ]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -47,6 +47,7 @@ COLUMNS = [
     "metric_value",
     "quality_reached",
     "train_samples",
+    "complete_samples",
     "data_complete",
     "gpu",
     "efficient",
@@ -72,13 +73,15 @@ def options_table(
 
     Args:
         complete_samples: training samples of each workload's complete data, for published runs.
-        recipes: the recipe of each workload; what was trained otherwise is no option.
+        recipes: the recipe of each workload; what was trained otherwise is no option, and neither
+            is what was trained on another number of samples.
         market: the prices; hardware that cannot be rented any more is no option.
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna() & runs.quality_reached.ne(False)]
     usable = usable[usable.workload.isin(list(recipes))]
     summaries = repeats.summaries(usable, keep_disturbed)
     summaries = summaries[tables.follows_recipe(summaries, recipes)]
+    summaries = summaries[tables.has_all_samples(summaries, complete_samples)]
     summaries = best_known(summaries)
     offers = tables.price_frame(market.available(), market.name)
     parts = [summaries.merge(offers, on="hardware_id"), tables.at_hand(summaries, market)]
@@ -179,6 +182,7 @@ def _per_unit(
     keys = [*repeats.GROUP]
     reached = table[keys].merge(share, on=keys, how="left").share_to_target.to_numpy()
     return table.assign(
+        complete_samples=table.workload.map(complete_samples),
         per_epoch_usd=table.marginal_usd / table.epochs,
         per_million_samples_usd=table.marginal_usd / (samples * table.epochs) * 1e6,
         per_accuracy_point_usd=table.marginal_usd / points,

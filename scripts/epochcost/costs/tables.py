@@ -199,6 +199,16 @@ def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]:
     ]
 
 
+def has_all_samples(rows: pd.DataFrame, complete_samples: dict[str, int]) -> pd.Series:
+    """Whether each row was trained on as many samples as the complete data of its workload have.
+
+    Editions of the same data differ by some; where a number is not known, it is taken as that.
+    """
+    complete = rows.workload.map(complete_samples)
+    off = (rows.train_samples / complete - 1).abs()
+    return off.isna() | off.le(_SAME_SAMPLES)
+
+
 def _over_nothing(table: pd.DataFrame, compared: pd.Series, rental: Rental) -> pd.DataFrame:
     """The own rows of workloads that have no baseline: times and costs, and no ratios."""
     rows = table[~table.workload.isin(compared) & table.source_id.eq(OWN)]
@@ -222,9 +232,8 @@ def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame, market: Market) -> 
     base = runs[runs.run_id.eq(baseline.run_id)].iloc[0]
     base_costs = _base_costs(base, baseline, market)
     added = {"baseline": baseline.baseline, "baseline_epochs": base.epochs}
-    known_samples = rows.train_samples.notna() & rows.complete_samples.notna()
-    off = (rows.train_samples / rows.complete_samples - 1).abs()
-    compares = rows.own_recipe & (~known_samples | off.le(_SAME_SAMPLES))
+    complete = rows.complete_samples.groupby(rows.workload).first().to_dict()
+    compares = rows.own_recipe & has_all_samples(rows, complete)
     added["mixed_price_kinds"] = rows.price_kind.notna() & rows.price_kind.ne(baseline.price_kind)
     for bound, time in _BOUNDS.items():
         suffix = "" if bound == "usd" else f"_{bound}"

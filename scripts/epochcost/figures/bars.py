@@ -6,7 +6,6 @@ bar, away from the line.
 """
 
 import math
-import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,13 +106,7 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
         _label(axes, place, row, quantity)
     axes.axvline(1, color=style.INK, linestyle=(0, (4, 3)), linewidth=1.2, zorder=1)
     _axes(axes, rows, quantity, base, low, high)
-    figure.suptitle(
-        textwrap.fill(_headline(rows, quantity, title, base), 78),
-        x=0.01,
-        ha="left",
-        fontsize=13,
-        fontweight="bold",
-    )
+    style.headline(figure, _headline(rows, quantity, title, base))
     _legend(figure, rows)
     if rows.synthetic[rows[quantity.ratio].notna()].any():
         axes.text(

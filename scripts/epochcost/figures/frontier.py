@@ -6,15 +6,19 @@ Both axes are logarithmic, so machines at the same price an hour lie on a straig
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
 
 _PRICES = [0.01, 0.1, 1.0, 10.0, 100.0]
 _MARGIN = 1.9
-# More names than this would cover each other; the table has them all.
-_MOST_NAMED = 12
+_TICKS_S = [
+    number * unit for unit, numbers in ((1, (1, 2, 5, 10, 20, 30)), (60, (1, 2, 5, 10, 20, 30)),
+                                        (3600, (1, 2, 5, 10, 20, 50, 100)))
+    for number in numbers
+]  # fmt: skip
 
 
 def draw(options: pd.DataFrame, title: str) -> plt.Figure:
@@ -30,28 +34,31 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     if shown.empty:
         axes.text(0.5, 0.5, "no option with a price is known", ha="center", color=style.FAINT)
         axes.set_axis_off()
-        figure.suptitle(f"{title}: where to train it", x=0.01, ha="left", fontweight="bold")
+        style.headline(figure, f"{title}: where to train it")
         return figure
     axes.set_xscale("log")
     axes.set_yscale("log")
     seconds = pd.concat([shown.elapsed_s, shown.elapsed_low, shown.elapsed_high]).dropna()
     usd = pd.concat([shown.billed_usd, shown.billed_low, shown.billed_high]).dropna()
-    axes.set_xlim(seconds.min() / _MARGIN, seconds.max() * _MARGIN)
+    # Names stand left of and below the frontier, where no option can be.
+    left = max(3 * _MARGIN, (seconds.max() / seconds.min()) ** 0.4)
+    axes.set_xlim(seconds.min() / left, seconds.max() * _MARGIN)
     axes.set_ylim(usd.min() / _MARGIN, usd.max() * _MARGIN)
     _equal_prices(axes)
     _frontier(axes, shown)
-    for place, row in enumerate(shown.sort_values("billed_usd").itertuples()):
-        _point(axes, row, named=row.efficient or place < _MOST_NAMED)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    for row in shown.itertuples():
+        _point(axes, row)
+    axes.xaxis.set_major_locator(FixedLocator(_TICKS_S))
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: style.seconds(value)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: style.dollars(value)))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("time from the start of the bill to the end of the training")
     axes.set_ylabel("bill of one training")
     axes.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(_headline(shown, title), x=0.01, ha="left", fontsize=13, fontweight="bold")
+    _legend(figure, shown)
+    style.headline(figure, _headline(shown, title))
     return figure
 
 
@@ -65,7 +72,7 @@ def _equal_prices(axes) -> None:
             color="#e1e1e1", linewidth=1, zorder=0,
         )  # fmt: skip
         right = min(high, top * 3600 / price)
-        if low < right and right * price / 3600 > bottom:
+        if low < right and right * price / 3600 > 1.3 * bottom:
             axes.annotate(
                 f"{style.price(price)} an hour", (right, right * price / 3600),
                 xytext=(-4, -3), textcoords="offset points", ha="right", va="top",
@@ -83,7 +90,7 @@ def _frontier(axes, options: pd.DataFrame) -> None:
     axes.step(x, y, where="post", color=style.INK, linewidth=1.4, zorder=2)
 
 
-def _point(axes, row, named: bool) -> None:
+def _point(axes, row) -> None:
     own = row.source_id == OWN
     for low, high, where in (
         (row.elapsed_low, row.elapsed_high, {"y": row.billed_usd, "axis": "x"}),
@@ -98,7 +105,7 @@ def _point(axes, row, named: bool) -> None:
         color=style.colour(row.hardware_id), markeredgecolor=style.INK if own else "white",
         alpha=1.0 if row.efficient else 0.75, zorder=4,
     )  # fmt: skip
-    if named:
+    if row.efficient:
         notes = [row.price_kind.replace("_", "-")]
         notes += ["predicted"] if row.predicted else []
         notes += ["synthetic data"] if row.synthetic else []
@@ -106,10 +113,25 @@ def _point(axes, row, named: bool) -> None:
         name = f"{row.hardware_label}, {style.framework_name(row.framework, row.variant)}"
         axes.annotate(
             f"{name}\n{', '.join(notes)}", (row.elapsed_s, row.billed_usd),
-            xytext=(7, 5), textcoords="offset points", fontsize=8, zorder=5,
-            fontweight="bold" if row.efficient else "normal",
-            color=style.INK if row.efficient else style.FAINT,
+            xytext=(-8, -4), textcoords="offset points", fontsize=8, zorder=5, ha="right", va="top",
+            fontweight="bold",
         )  # fmt: skip
+
+
+def _legend(figure: plt.Figure, options: pd.DataFrame) -> None:
+    """The hardware by colour; what was measured here has a dark edge."""
+    known = options.hardware_id.map(style.has_colour)
+    named = options.assign(hardware_label=options.hardware_label.where(known, "other hardware"))
+    named = named.assign(hardware_id=named.hardware_id.where(known, ""))
+    keys = ["hardware_id", "hardware_label"]
+    handles = [
+        Line2D(
+            [], [], marker="o", linestyle="none", color=style.colour(hardware), label=label,
+            markeredgecolor=style.INK if (rows.source_id == OWN).any() else "white",
+        )
+        for (hardware, label), rows in named.groupby(keys, sort=False)
+    ]  # fmt: skip
+    figure.legend(handles=handles, loc="outside lower center", ncols=6, frameon=False, fontsize=9)
 
 
 def _headline(options: pd.DataFrame, title: str) -> str:

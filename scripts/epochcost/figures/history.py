@@ -46,13 +46,13 @@ def draw(table: pd.DataFrame, own: pd.DataFrame, change: Change | None, title: s
             xytext=(-8, -14), textcoords="offset points", ha="right", fontsize=8, fontweight="bold",
         )  # fmt: skip
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: style.dollars(value)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.margins(x=0.14, y=0.12)
     axes.set_ylabel("training alone, at the price of the day")
     axes.spines[["top", "right"]].set_visible(False)
     _split(split, change)
-    figure.suptitle(_headline(change, title), x=0.01, ha="left", fontsize=13, fontweight="bold")
+    style.headline(figure, _headline(change, title))
     return figure
 
 

@@ -1,6 +1,7 @@
 """How figures look: one colour per hardware, names, number formats."""
 
 import math
+import textwrap
 
 import matplotlib
 
@@ -53,9 +54,19 @@ def apply() -> None:
     )
 
 
+def headline(figure: plt.Figure, text: str) -> None:
+    """Write the message of a picture above it, in as many lines as it takes."""
+    figure.suptitle(textwrap.fill(text, 78), x=0.01, ha="left", fontsize=13, fontweight="bold")
+
+
 def colour(hardware_id: str) -> str:
     """The colour of a hardware, the same in every figure; one pale blue for all without one."""
     return _HARDWARE_COLOURS.get(hardware_id, _OTHER_HARDWARE)
+
+
+def has_colour(hardware_id: str) -> bool:
+    """Whether a hardware has a colour of its own."""
+    return hardware_id in _HARDWARE_COLOURS
 
 
 def framework_name(framework: str, variant: str = "default") -> str:

@@ -9,7 +9,11 @@ from epochcost.figures import style
 
 
 def parts_of(row: pd.Series, rental: Rental) -> dict[str, float]:
-    """USD by part of the bill of one row of options.csv; together `billed_usd`."""
+    """USD by part of the bill of one row of options.csv; together its `billed_usd`.
+
+    Args:
+        rental: what the tables were made with.
+    """
     hourly = row.price_per_hour_usd / billing.HOUR_S
     seconds = {
         "training": row.time_s,
@@ -24,13 +28,19 @@ def parts_of(row: pd.Series, rental: Rental) -> dict[str, float]:
     parts = {name: value * hourly for name, value in seconds.items()}
     parts["rounding and minimum charge"] = (charged - used) * hourly
     parts["disk"] = charged * rental.disk_usd_per_hour / billing.HOUR_S
-    parts["fees"] = row.billed_usd - sum(parts.values())
-    return {name: usd for name, usd in parts.items() if abs(usd) > 1e-9 * row.billed_usd}
+    parts["fees"] = billing.fees_usd(charged, row.monthly_fee_usd)
+    return {name: usd for name, usd in parts.items() if usd > 0}
 
 
-def draw(row: pd.Series, rental: Rental, title: str) -> plt.Figure:
-    """Draw the bill of one row of options.csv."""
+def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
+    """Draw the bill of one row of options.csv; None for none with a price."""
     style.apply()
+    if row is None:
+        figure, axes = plt.subplots(figsize=(10, 2), layout="constrained")
+        axes.text(0.5, 0.5, "no option with a price is known", ha="center", color=style.FAINT)
+        axes.set_axis_off()
+        style.headline(figure, f"{title}: a bill in its parts")
+        return figure
     parts = parts_of(row, rental)
     names = [*parts, "billed"]
     figure, axes = plt.subplots(figsize=(10, 1.6 + 0.46 * len(names)), layout="constrained")
@@ -53,10 +63,7 @@ def draw(row: pd.Series, rental: Rental, title: str) -> plt.Figure:
     notes = ["predicted"] * bool(row.predicted) + ["synthetic data"] * bool(row.synthetic)
     who = f"{row.hardware_label} with {style.framework_name(row.framework, row.variant)}"
     said = f" ({', '.join(notes)})" if notes else ""
-    figure.suptitle(
-        f"{title}, {who}{said}: {training:.0%} of the bill is training",
-        x=0.01, ha="left", fontsize=13, fontweight="bold",
-    )  # fmt: skip
+    style.headline(figure, f"{title}, {who}{said}: {training:.0%} of the bill is training")
     return figure
 
 

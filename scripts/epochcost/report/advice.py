@@ -75,7 +75,7 @@ def _notes(option: pd.Series) -> str:
         notes.append("predicted")
     if option.synthetic:
         notes.append("on synthetic data")
-    elif not option.data_complete:
+    elif pd.notna(option.train_samples) and option.train_samples != option.complete_samples:
         notes.append(f"on {option.train_samples:,.0f} samples")
     return "".join(f"; {note}" for note in notes)
 

@@ -13,6 +13,14 @@ from epochcost.costs.rows import OWN
 from epochcost.figures import style
 from epochcost.figures.selection import remarks
 
+# The pictures of a workload, in words for those who do not see them.
+PICTURES = {
+    "time": "time over the K80 baseline; the values are in the table below",
+    "cost": "cost over the K80 baseline; the values are in the table below",
+    "frontier": "bill against time of what can be had; the values are in tables/options.csv",
+    "bill": "the parts of the cheapest bill",
+    "history": "what the published trainings have cost since, and what changed it",
+}
 # More rows of noise.csv than this are left to the file.
 _MOST_NOTED = 200
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
@@ -65,6 +73,7 @@ def render(
         noise=[_noted(row) for row in newest.itertuples()],
         noise_left=len(noise) - len(newest),
         sources=sources,
+        captions=PICTURES,
         version=__version__,
     )
 
