@@ -1,0 +1,73 @@
+"""How long it takes to price many records anew, with all figures: once, and with half as many.
+
+The records are copies of those in docs/records with other trial numbers and times, in a temporary
+folder: what is timed is reading, pricing and drawing, not what they say.
+"""
+
+import argparse
+import copy
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BOOKS = ("2017-12", "latest")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--records", type=int, default=100_000)
+    arguments = parser.parse_args()
+    for count in (arguments.records // 2, arguments.records):
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            make_records(folder / "runs", count)
+            for book in BOOKS:
+                tables, figures = reprice(folder, book)
+                print(
+                    f"{count:,} records, book {book}: tables {tables:.1f} s, figures {figures:.1f} s",
+                    flush=True,
+                )
+
+
+def make_records(folder: Path, count: int) -> None:
+    """So many records of rented hardware: copies with times that differ by some percent."""
+    known = [json.loads(path.read_text()) for path in (ROOT / "docs/records").rglob("*.json")]
+    rng = random.Random(1)
+    for number in range(count):
+        record = copy.deepcopy(known[number % len(known)])
+        run, trial = record["run"], number // len(known) + 1
+        run |= {"hardware": rng.choice(["gce-p100", "gce-t4"]), "trial": trial}
+        run["id"] = "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run)
+        slower = rng.uniform(0.95, 1.1)
+        for epoch in record["epochs"]:
+            epoch["train_s"] *= slower
+        path = folder / f"{run['id']}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(record))
+
+
+def reprice(folder: Path, book: str) -> tuple[float, float]:
+    """Seconds for all tables, and for all figures."""
+    python, tables = sys.executable, folder / "tables"
+    begin = time.perf_counter()
+    run(python, "scripts/tables.py", "--records", folder / "runs", "--price-book", book,
+        "--output", tables)  # fmt: skip
+    middle = time.perf_counter()
+    for workload in ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm",
+                     "nietzsche_lstm", "twitter_bilstm"):  # fmt: skip
+        for script in ("figure.py", "figure_costs.py"):
+            run(python, f"scripts/{script}", workload, "--tables", tables, "--output", folder)
+    return middle - begin, time.perf_counter() - middle
+
+
+def run(*command: object) -> None:
+    subprocess.run([str(part) for part in command], cwd=ROOT, check=True, capture_output=True)
+
+
+if __name__ == "__main__":
+    main()
