@@ -28,10 +28,8 @@ def main() -> None:
             make_records(folder / "runs", count)
             for book in BOOKS:
                 tables, figures = reprice(folder, book)
-                print(
-                    f"{count:,} records, book {book}: tables {tables:.1f} s, figures {figures:.1f} s",
-                    flush=True,
-                )
+                seconds = f"tables {tables:.1f} s, figures {figures:.1f} s"
+                print(f"{count:,} records, book {book}: {seconds}", flush=True)
 
 
 def make_records(folder: Path, count: int) -> None:

@@ -16,6 +16,18 @@ rule estimate:
         "python scripts/estimate.py {params.plan} {params.options} 2>&1 | tee {log}"
 
 
+rule prices:
+    log:
+        "logs/prices.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    message:
+        "Getting the prices of today"
+    shell:
+        "python scripts/prices.py 2>&1 | tee {log}"
+
+
 rule schedule:
     output:
         expand("results/schedule/{file}", file=["cronjob.yaml", "start-up.sh", "vm.sh", "bill.md"]),

@@ -1,0 +1,128 @@
+"""The prices of today from SkyPilot's catalogue: new rows of a price file for known hardware.
+
+The catalogue is a CSV file per provider, kept up by the SkyPilot project, with the columns
+InstanceType, AcceleratorName, AcceleratorCount, Price, SpotPrice, Region. On Google Cloud a GPU
+that is attached to a machine is a row of its own.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from urllib.error import URLError
+
+import pandas as pd
+
+from epochcost.errors import InputError
+
+URL = "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs/v9"
+SOURCE = "skypilot-catalog-v9"
+# Folders of the catalogue by provider in price files.
+_FOLDERS = {
+    "aws": "aws", "gcp": "gcp", "lambda": "lambda", "nebius": "nebius", "runpod": "runpod",
+    "vastai": "vast", "paperspace": "paperspace",
+}  # fmt: skip
+_COLUMNS = {"on_demand": "Price", "spot": "SpotPrice"}
+# What stands there where there is no price.
+_PLACEHOLDERS = (0.0, 700.0)
+_GPUS = re.compile(r"(?P<count>\d+) x (?P<name>\S+)")
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """New rows for a price file, what changed, and what could not be had.
+
+    changes: hardware_id, price_kind, before, after (USD an hour).
+    """
+
+    rows: list[dict[str, str]]
+    changes: pd.DataFrame
+    notices: list[str]
+
+
+def read(root: str, providers: list[str]) -> dict[str, pd.DataFrame]:
+    """The catalogue of each provider that it has.
+
+    Args:
+        root: the folder of the catalogue, an address or a path.
+    """
+    found = {}
+    for provider in providers:
+        if provider in _FOLDERS:
+            place = f"{root}/{_FOLDERS[provider]}/vms.csv"
+            try:
+                found[provider] = pd.read_csv(place)
+            except (URLError, OSError, ValueError) as error:
+                raise InputError(f"{place}: {getattr(error, 'reason', error)}") from None
+    return found
+
+
+def refresh(
+    rows: list[dict[str, str]], catalogue: dict[str, pd.DataFrame], today: date
+) -> Refreshed:
+    """Price the hardware of a price file anew.
+
+    A price that is a placeholder is left out; so are both prices of a hardware whose spot price is
+    above the on-demand one, as one of the two is then no such price.
+
+    Args:
+        rows: of the price file, as text.
+    """
+    newest: dict[tuple[str, str], dict[str, str]] = {}
+    for row in sorted(rows, key=lambda row: row["as_of"]):
+        if row["price_kind"] in _COLUMNS and row["provider"] in catalogue:
+            newest[row["hardware_id"], row["price_kind"]] = row
+    priced, notices = {}, []
+    for key, row in newest.items():
+        parts = _parts(row, catalogue[row["provider"]])
+        if parts is None:
+            notices.append(f"{key[0]}, {key[1]}: not in the catalogue of {row['provider']}")
+        else:
+            priced[key] = parts
+    for hardware, kind in list(priced):
+        pair = [priced.get((hardware, name)) for name in ("spot", "on_demand")]
+        if kind == "spot" and None not in pair and sum(pair[0].values()) > sum(pair[1].values()):
+            notices.append(f"{hardware}: spot above on-demand, so neither is taken")
+            del priced[hardware, "spot"], priced[hardware, "on_demand"]
+    new = [_row(newest[key], parts, today) for key, parts in priced.items()]
+    changes = [
+        (*key, float(newest[key]["price_per_hour"]), sum(parts.values()))
+        for key, parts in priced.items()
+    ]
+    columns = ["hardware_id", "price_kind", "before", "after"]
+    return Refreshed(new, pd.DataFrame(changes, columns=columns), notices)
+
+
+def _parts(row: dict[str, str], catalogue: pd.DataFrame) -> dict[str, float] | None:
+    """What of a hardware is billed apart, with its price; None where one of them has none."""
+    machine, _, gpus = row["instance"].partition(" + ")
+    column, region = _COLUMNS[row["price_kind"]], row["region"]
+    there = catalogue[catalogue.Region.eq(region)] if region else catalogue
+    found = {"machine": _lowest(there[there.InstanceType.eq(machine)], column)}
+    if gpus:
+        match = _GPUS.fullmatch(gpus)
+        attached = there[there.InstanceType.isna()]
+        name = attached.AcceleratorName.eq(match["name"]) if match else attached.index < 0
+        count = attached.AcceleratorCount.eq(float(match["count"])) if match else name
+        found = {"GPU": _lowest(attached[name & count], column)} | found
+    return None if None in found.values() else found
+
+
+def _lowest(offers: pd.DataFrame, column: str) -> float | None:
+    """The price in the cheapest zone; placeholders are none."""
+    prices = pd.to_numeric(offers[column], errors="coerce")
+    prices = prices[prices.notna() & ~prices.isin(_PLACEHOLDERS)]
+    return float(prices.min()) if len(prices) else None
+
+
+def _row(row: dict[str, str], parts: dict[str, float], today: date) -> dict[str, str]:
+    total = round(sum(parts.values()), 6)
+    split = " + ".join(f"{name} {usd:g}" for name, usd in parts.items())
+    return row | {
+        "price_per_hour": f"{total:.6f}".rstrip("0").rstrip("."),
+        "parts": split if len(parts) > 1 else "",
+        "as_of": today.isoformat(),
+        "as_of_precision": "day",
+        "source_id": SOURCE,
+        "derivation": "derived" if len(parts) > 1 else "stated",
+        "notes": "",
+    }

@@ -1,0 +1,57 @@
+"""Get the prices of today for the hardware of a price file, and add them as a new dated book.
+
+In: the price file, SkyPilot's catalogue (network, or a folder). Out: the price file with new rows;
+the old ones stay. Prints what changed.
+"""
+
+import csv
+from datetime import date
+from pathlib import Path
+
+from epochcost import errors, files
+from epochcost.costs import catalogues, prices
+
+
+def main() -> None:
+    parser = errors.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument("--prices", type=Path, default=Path("config/prices.csv"))
+    parser.add_argument("--catalogue", default=catalogues.URL, help="an address or a folder")
+    parser.add_argument("--dry-run", action="store_true", help="print the changes alone")
+    arguments = parser.parse_args()
+    prices.load(arguments.prices)  # what is wrong already is said before anything is fetched
+    with open(arguments.prices, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        columns, rows = list(reader.fieldnames), list(reader)
+    providers = sorted({row["provider"] for row in rows})
+    catalogue = catalogues.read(arguments.catalogue.rstrip("/"), providers)
+    today = date.today()
+    if any(row["as_of"] == today.isoformat() for row in rows):
+        raise errors.InputError(f"{arguments.prices} has prices of {today} already")
+    found = catalogues.refresh(rows, catalogue, today)
+    _print(found, [name for name in providers if name not in catalogue])
+    if not arguments.dry_run and found.rows:
+        with files.atomic(arguments.prices) as temporary:
+            with open(temporary, "w", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, columns, lineterminator="\n")
+                writer.writeheader()
+                writer.writerows([*rows, *found.rows])
+            prices.load(temporary)
+        print(f"{len(found.rows)} prices of {today} are added to {arguments.prices}")
+
+
+def _print(found: catalogues.Refreshed, others: list[str]) -> None:
+    changed = found.changes[found.changes.before.sub(found.changes.after).abs().gt(1e-6)]
+    for row in changed.itertuples():
+        print(
+            f"{row.hardware_id}, {row.price_kind}: {row.before:g} -> {row.after:g} USD an hour "
+            f"({row.after / row.before - 1:+.0%})"
+        )
+    print(f"{len(changed)} of {len(found.changes)} prices have changed")
+    for notice in found.notices:
+        print(notice)
+    if others:
+        print(f"not in the catalogue: {', '.join(others)}")
+
+
+if __name__ == "__main__":
+    errors.run(main)

@@ -1,0 +1,96 @@
+"""Prices of today from a catalogue: found, put together, and left out where they are none."""
+
+import csv
+import subprocess
+import sys
+from datetime import date
+
+import pytest
+
+from epochcost import configuration
+from epochcost.costs import catalogues, prices
+
+ROOT = configuration.ROOT
+HEAD = (
+    "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,"
+    "Region,AvailabilityZone"
+)
+GCP = """\
+n1-standard-4,,,4,15,,0.19,0.06,us-central1,us-central1-a
+,T4,1,,,,0.35,0.10,us-central1,us-central1-a
+,T4,1,,,,0.35,0.08,us-central1,us-central1-b
+,T4,2,,,,0.70,0.16,us-central1,us-central1-a
+n1-standard-4,,,4,15,,0.25,0.09,europe-west4,europe-west4-a
+,T4,1,,,,0.40,0.12,europe-west4,europe-west4-a
+n1-standard-8,,,8,30,,0.38,700.0,us-central1,us-central1-a
+n1-standard-16,,,16,60,,0.5,0.6,us-central1,us-central1-a
+"""
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A folder with the catalogue and a price file of last year, of the hardware that it has."""
+    (tmp_path / "gcp").mkdir()
+    (tmp_path / "gcp/vms.csv").write_text(f"{HEAD}\n{GCP}")
+    with open(ROOT / "config/prices.csv", newline="") as file:
+        reader = csv.DictReader(file)
+        wanted = ("gce-t4", "gce-n1-standard-8", "gce-n1-standard-16", "gce-v100")
+        rows = [row for row in reader if row["hardware_id"] in wanted]
+    with open(tmp_path / "prices.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return tmp_path
+
+
+@pytest.fixture
+def refreshed(book):
+    with open(book / "prices.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return catalogues.refresh(rows, catalogues.read(str(book), ["gcp"]), date(2026, 11, 1))
+
+
+def test_a_gpu_and_its_machine_are_put_together_in_their_region(refreshed):
+    new = {(row["hardware_id"], row["price_kind"]): row for row in refreshed.rows}
+    assert new["gce-t4", "on_demand"]["price_per_hour"] == "0.54"
+    assert new["gce-t4", "spot"]["price_per_hour"] == "0.14"  # the cheaper zone
+    assert new["gce-t4", "spot"]["parts"] == "GPU 0.08 + machine 0.06"
+    assert new["gce-t4", "spot"]["as_of"] == "2026-11-01"
+
+
+def test_placeholders_and_contradictions_are_no_prices(refreshed):
+    kinds = {(row["hardware_id"], row["price_kind"]) for row in refreshed.rows}
+    assert ("gce-n1-standard-8", "on_demand") in kinds
+    assert ("gce-n1-standard-8", "spot") not in kinds
+    assert not {kind for kind in kinds if kind[0] == "gce-n1-standard-16"}
+    notices = "\n".join(refreshed.notices)
+    assert "gce-n1-standard-8, spot: not in the catalogue of gcp" in notices
+    assert "gce-n1-standard-16: spot above on-demand, so neither is taken" in notices
+    assert "gce-v100, on_demand: not in the catalogue of gcp" in notices
+
+
+def test_a_new_book_is_added_and_the_old_one_stays(book):
+    before = prices.load(book / "prices.csv")
+    command = [sys.executable, ROOT / "scripts/prices.py", "--prices", book / "prices.csv",
+               "--catalogue", book]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "gce-t4, spot: 0.255325 -> 0.14 USD an hour (-45%)" in done.stdout
+    after = prices.load(book / "prices.csv")
+    assert after[: len(before)] == before
+    assert len(after) == len(before) + 3
+    month = before[0].as_of.isoformat()[:7]
+    assert prices.in_book(after, month) == prices.in_book(before, month)
+    again = subprocess.run(command, capture_output=True, text=True)
+    assert again.returncode == 1
+    assert "already" in again.stderr
+
+
+def test_without_a_network_the_address_is_named(book):
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/prices.py", "--prices", book / "prices.csv",
+         "--catalogue", "http://127.0.0.1:9/catalogs"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "http://127.0.0.1:9/catalogs/gcp/vms.csv: " in done.stderr
+    assert "Traceback" not in done.stderr
