@@ -1,44 +1,73 @@
-# Records + published measurements + price book -> tables.
-
-TABLES = [
-    "runs",
-    "epochs",
-    "costs",
-    "relative",
-    "options",
-    "frontier",
-    "spot",
-    "history",
-    "quality",
-    "repeats",
-    "comparisons",
-    "predictions",
-    "noise",
-]
+# Records + published measurements -> tables of runs; these + price book -> tables of costs. Another
+# price book makes the second ones anew, from the first.
 
 
-rule tables:
+rule runs:
     input:
         records=measured,
-        published=multiext("data/published/", "measurements.csv", "prices.csv", "baselines.csv"),
+        published=multiext("data/published/", "measurements.csv", "prices.csv"),
+        hardware="config/hardware.yaml",
+        recipes="config/workloads.yaml",
+        code=["scripts/runs.py", code_of("costs"), code_of("statistics")],
+    output:
+        multiext(
+            "results/tables/",
+            "runs.csv",
+            "epochs.csv",
+            "noise.csv",
+            "quality.csv",
+            "repeats.csv",
+            "comparisons.csv",
+            "predictions.csv",
+        ),
+    log:
+        "logs/runs.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        precision=precision_option(),
+        disturbed=disturbed_option(),
+    message:
+        "Making the tables of what was measured"
+    shell:
+        "python scripts/runs.py {params.precision} {params.disturbed} > {log} 2>&1"
+
+
+rule costs:
+    input:
+        multiext("results/tables/", "runs.csv", "epochs.csv"),
+        published=multiext("data/published/", "prices.csv", "baselines.csv"),
         prices="config/prices.csv",
         own_prices=own_book(),
-        hardware="config/hardware.yaml",
-        code=["scripts/tables.py", code_of("costs"), code_of("statistics")],
+        code=["scripts/costs.py", code_of("costs"), code_of("statistics")],
     output:
-        expand("results/tables/{table}.csv", table=TABLES),
+        multiext(
+            "results/tables/",
+            "costs.csv",
+            "relative.csv",
+            "options.csv",
+            "frontier.csv",
+            "spot.csv",
+            "history.csv",
+        ),
     log:
-        "logs/tables.log",
+        "logs/costs.log",
     localrule: True
     conda:
         "../envs/workflow.yaml"
     params:
         prices=price_options(),
         spot=spot_options(),
-        precision=precision_option(),
         disturbed=disturbed_option(),
     message:
-        "Making the tables"
+        "Making the tables of what it costs"
     shell:
-        "python scripts/tables.py {params.prices} {params.spot} {params.precision} "
-        "{params.disturbed} > {log} 2>&1"
+        "python scripts/costs.py {params.prices} {params.spot} {params.disturbed} > {log} 2>&1"
+
+
+rule tables:
+    input:
+        rules.runs.output,
+        rules.costs.output,
+    localrule: True

@@ -65,7 +65,7 @@ rule audit:
 
 rule advise:
     input:
-        rules.tables.output,
+        rules.tables.input,
         code=["scripts/advise.py", code_of("report")],
     log:
         "logs/advise.log",

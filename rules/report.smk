@@ -3,7 +3,7 @@
 
 rule report:
     input:
-        tables=rules.tables.output,
+        tables=rules.tables.input,
         records=measured,
         figures=pictures(),
         published=multiext("data/published/", "baselines.csv", "sources.csv"),
@@ -24,7 +24,7 @@ rule report:
 
 rule quality:
     input:
-        tables=rules.tables.output,
+        tables=rules.tables.input,
         code=["scripts/quality.py", code_of("report")],
     output:
         "results/quality.md",

@@ -30,8 +30,7 @@ def main() -> None:
     claimed = configuration.read_yaml(folder / "claims.yaml")
     table = audit.audit_table(claimed, study)
     for name, found in (("audit", table), ("audit_costs", audit.costs_table(claimed, study))):
-        with files.atomic(arguments.output / f"{name}.csv") as temporary:
-            found.to_csv(temporary, index=False, lineterminator="\n", float_format="%.6g")
+        files.write_csv(arguments.output / f"{name}.csv", found)
     sources = pd.read_csv(folder / "sources.csv").set_index("source_id")
     files.write_text(arguments.markdown, claims.markdown(table, sources))
 

@@ -72,3 +72,9 @@ def sha256(path: Path) -> str:
 def has_sha256(path: Path, expected: str) -> bool:
     """Whether a file has a sha256, of which `expected` may be only the beginning."""
     return sha256(path).startswith(expected)
+
+
+def write_csv(path: Path, table: Any) -> None:
+    """Write a data frame, whole or not at all."""
+    with atomic(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")

@@ -1,10 +1,11 @@
 import copy
 import math
 
+import pandas as pd
 import pytest
 from observed import full_run
 
-from epochcost.costs import tables
+from epochcost.costs import rows, tables
 from epochcost.costs.prices import Price
 
 BASE_S, BASE_USD = 64.545583, 64.545583 * 0.4975 / 3600
@@ -171,3 +172,24 @@ def test_runs_from_random_weights_stand_apart(make_tables, record):
     _, _, relative = make_tables(record, other)
     own = relative[relative.source_id.eq("own")]
     assert set(own.weights) == {"random", "resnet50-imagenet"}
+
+
+def test_what_is_read_back_is_what_was_written(make_tables, record, tmp_path):
+    """Ids of digits, empty text, unknown numbers and flags come back as they were."""
+    record["machine"]["id"] = "012345678901"
+    failed = copy.deepcopy(record)
+    failed |= {"status": "failed", "failure": {"phase": "train", "reason": "out of memory"}}
+    runs, _, _ = make_tables(record, failed)
+    runs.to_csv(tmp_path / "runs.csv", index=False)
+    back = tables.read_runs(tmp_path / "runs.csv")
+    assert list(back.machine[-2:]) == ["012345678901"] * 2
+    assert same(back, runs)
+    epochs = tables.epochs_table(rows.epoch_rows(record, "a"))
+    epochs.to_csv(tmp_path / "epochs.csv", index=False)
+    assert same(tables.read_epochs(tmp_path / "epochs.csv"), epochs)
+
+
+def same(table: pd.DataFrame, other: pd.DataFrame) -> bool:
+    """Whether all values are equal, nothing being nothing."""
+    cells = (one.astype(object).where(one.notna(), None) for one in (table, other))
+    return next(cells).equals(next(cells))

@@ -201,7 +201,7 @@ def test_the_tables_of_the_documentation_are_what_the_workflow_makes_of_its_reco
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    run("tables.py", "--records", "docs/records", "--output", tmp_path)
+    run("runs.py", "--records", "docs/records", "--output", tmp_path)
     table = run("quality.py", "--tables", tmp_path, "--output", "-")
     assert len(table.splitlines()) > 10
     for part in table.split("\n\n"):

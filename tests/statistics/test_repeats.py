@@ -79,3 +79,13 @@ def test_equal_runs_have_the_ratio_one():
 def test_the_rule_of_mlperf_drops_the_fastest_and_the_slowest():
     assert repeats.trimmed_mean([1.0, 100.0, 2.0, 3.0]) == 2.5
     assert repeats.trimmed_mean([1.0, 2.0]) is None
+
+
+def test_many_runs_have_the_same_interval_as_if_each_ratio_were_tried(monkeypatch):
+    rng = np.random.default_rng(3)
+    values, over = rng.lognormal(0, 0.1, 40), rng.lognormal(0.05, 0.1, 50)
+    tried = repeats.ratio_interval(values, over)
+    monkeypatch.setattr(repeats, "_MOST_PAIRS", 10)
+    searched = repeats.ratio_interval(values, over)
+    assert searched.low == pytest.approx(tried.low, rel=1e-3)
+    assert searched.high == pytest.approx(tried.high, rel=1e-3)

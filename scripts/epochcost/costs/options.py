@@ -4,6 +4,8 @@ An option is a training that was measured (here, or in a published study) on a h
 at which that hardware can be had now. Pure functions over runs.csv and a price book.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
@@ -11,9 +13,12 @@ from epochcost.costs import billing, repeats, tables
 from epochcost.costs.billing import BILLED, Rental
 from epochcost.costs.market import Market
 from epochcost.costs.rows import OWN
+from epochcost.statistics import repeats as statistics
 
 # Trainings that chance draws for the probability of being the cheapest.
 _DRAWS = 4_000
+# Of more runs than that the medians are not drawn one by one.
+_MOST_DRAWN = 200
 _MOST_EPOCHS = 1_000_000
 _SAME_CASE = [name for name in repeats.GROUP if name not in ("predicted", "data_source")]
 COLUMNS = [
@@ -88,8 +93,11 @@ def options_table(
     table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     table = _costed(table, market.rental)
     table = _per_unit(table, epochs, runs, complete_samples)
+    groups = {
+        _key(key): group for key, group in usable.groupby(repeats.GROUP, sort=False, dropna=False)
+    }
     judged = [
-        _judged(group, runs, market.rental, keep_disturbed)
+        _judged(group, groups, market.rental, keep_disturbed)
         for _, group in table.groupby("workload", sort=True)
     ]
     return pd.concat(judged or [table], ignore_index=True).reindex(columns=COLUMNS)
@@ -199,24 +207,21 @@ def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     good = value.le(known.quality_target).where(
         known.metric.eq("loss"), value.ge(known.quality_target)
     )
-    known = known.assign(good=good.astype(bool))
-    found = []
-    for run_id, one in known.sort_values("epoch").groupby("run_id"):
-        done = one.time_s.cumsum() / one.time_s.sum()
-        reached = done[one.good.to_numpy()]
-        found.append({"run_id": run_id, "share": reached.iloc[0] if len(reached) else np.nan})
-    shares = pd.DataFrame(found, columns=["run_id", "share"])
-    shares = full[["run_id", *repeats.GROUP]].merge(shares, on="run_id")
+    known = known.assign(good=good.astype(bool)).sort_values(["run_id", "epoch"])
+    by_run = known.time_s.astype(float).groupby(known.run_id)
+    known["share"] = by_run.cumsum() / by_run.transform("sum")
+    shares = known[known.good].groupby("run_id").share.first()
+    shares = full[["run_id", *repeats.GROUP]].merge(shares, on="run_id", how="left")
     grouped = shares.groupby(repeats.GROUP, dropna=False).share.median()
     return grouped.rename("share_to_target").reset_index()
 
 
 def _judged(
-    options: pd.DataFrame, runs: pd.DataFrame, rental: Rental, keep_disturbed: bool
+    options: pd.DataFrame, groups: dict[tuple, pd.DataFrame], rental: Rental, keep_disturbed: bool
 ) -> pd.DataFrame:
     """The options of one workload, cheapest first, with what they are to each other."""
     ordered = options.sort_values(["billed_usd", "elapsed_s"], kind="stable").reset_index(drop=True)
-    times = [_drawn_times(row, runs, keep_disturbed) for row in ordered.itertuples()]
+    times = [_drawn_times(row, groups, keep_disturbed) for row in ordered.itertuples()]
     bills = np.array(
         [
             billing.bill_usd(
@@ -253,7 +258,7 @@ def _efficient(ordered: pd.DataFrame) -> list[bool]:
     return efficient
 
 
-def _drawn_times(row, runs: pd.DataFrame, keep_disturbed: bool) -> np.ndarray:
+def _drawn_times(row, groups: dict[tuple, pd.DataFrame], keep_disturbed: bool) -> np.ndarray:
     """Training times as chance would have it: the median of runs drawn anew, or, of predictions,
     anything in their range; of a single run what it took."""
     rng = np.random.default_rng(1)
@@ -261,9 +266,20 @@ def _drawn_times(row, runs: pd.DataFrame, keep_disturbed: bool) -> np.ndarray:
         return rng.uniform(row.time_low, row.time_high, _DRAWS)
     if row.runs < 2:
         return np.full(_DRAWS, row.time_s)
-    group = runs[runs.status.eq("ok")]
-    for name in repeats.GROUP:
-        value = getattr(row, name)
-        group = group[group[name].isna() if pd.isna(value) else group[name].eq(value)]
+    group = groups[_key(getattr(row, name) for name in repeats.GROUP)]
     values = repeats.values_of(repeats.undisturbed(group, keep_disturbed)).to_numpy()
+    if len(values) > _MOST_DRAWN:  # the median of so many is normal, whatever they are
+        return _normal_medians(values, rng)
     return np.median(rng.choice(values, (_DRAWS, len(values))), axis=1)
+
+
+def _normal_medians(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Medians of very many runs drawn anew, by the width of their interval."""
+    interval = statistics.median_interval(values)
+    half = (interval.high - interval.low) / 2 / 1.96
+    return rng.normal(np.median(values), half, _DRAWS)
+
+
+def _key(values: Iterable) -> tuple:
+    """What tells a group of runs from others; nothing is nothing, of whatever type."""
+    return tuple(None if pd.isna(value) else value for value in values)

@@ -4,7 +4,9 @@ Pure functions over data frames. No deep-learning framework, no files.
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, fields
+from dataclasses import fields
+from pathlib import Path
+from typing import get_type_hints
 
 import pandas as pd
 
@@ -95,13 +97,40 @@ RELATIVE_COLUMNS = [
 
 def runs_table(rows: Iterable[RunRow]) -> pd.DataFrame:
     """runs.csv: one row per run, own and published."""
-    table = pd.DataFrame([asdict(row) for row in rows], columns=_names(RunRow))
+    table = pd.DataFrame([vars(row) for row in rows], columns=_names(RunRow))
     return table.assign(train_samples=pd.to_numeric(table.train_samples))
 
 
 def epochs_table(rows: Iterable[EpochRow]) -> pd.DataFrame:
     """epochs.csv: one row per epoch."""
-    return pd.DataFrame([asdict(row) for row in rows], columns=_names(EpochRow))
+    return pd.DataFrame([vars(row) for row in rows], columns=_names(EpochRow))
+
+
+def read_runs(path: Path) -> pd.DataFrame:
+    """runs.csv as `runs_table` makes it."""
+    return _read(path, RunRow)
+
+
+def read_epochs(path: Path) -> pd.DataFrame:
+    """epochs.csv as `epochs_table` makes it."""
+    return _read(path, EpochRow)
+
+
+def _read(path: Path, row_type: type) -> pd.DataFrame:
+    """A table of rows with the types of the row: text stays text, also where it looks like a
+    number, as the id of a machine may."""
+    kinds = get_type_hints(row_type)
+    texts = {name: str for name, kind in kinds.items() if kind is str}
+    table = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=_nothing(kinds))
+    flags = [name for name, kind in kinds.items() if kind == bool | None]
+    return table.assign(
+        **{name: table[name].map({True: True, False: False}).astype(object) for name in flags}
+    )
+
+
+def _nothing(kinds: dict[str, type]) -> dict[str, list[str]]:
+    """What stands for nothing, by column; in text it is text."""
+    return {name: [""] for name, kind in kinds.items() if kind is not str}
 
 
 def costs_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:

@@ -12,6 +12,8 @@ import numpy as np
 CONFIDENCE = 0.95
 # Of less than so many runs no interval holds the median with that.
 FEWEST_RUNS = 6
+# Of more pairs of runs, the interval of their ratio is searched for.
+_MOST_PAIRS = 10_000
 # Without an end, a machine that never comes to rest would be measured for ever.
 MOST_RUNS = 100
 
@@ -69,6 +71,8 @@ def ratio_interval(values: Sequence[float], over: Sequence[float]) -> Interval |
     upper, lower = np.asarray(values, float), np.asarray(over, float)
     if min(len(upper), len(lower)) < 1:
         return None
+    if len(upper) * len(lower) > _MOST_PAIRS:
+        return _searched_interval(upper, lower)
     pairs = np.divide.outer(upper, lower)
     ratios = np.unique(pairs)
     # The test's answer changes at these ratios alone, so it is asked once between each two.
@@ -81,6 +85,27 @@ def ratio_interval(values: Sequence[float], over: Sequence[float]) -> Interval |
     if first == 0 or last == len(ratios):
         return None
     return Interval(float(ratios[first - 1]), float(ratios[last]), CONFIDENCE)
+
+
+def _searched_interval(upper: np.ndarray, lower: np.ndarray) -> Interval:
+    """The same where there are too many ratios to ask for each, by the test's normal form."""
+    from scipy import optimize, stats
+
+    pairs = len(upper) * len(lower)
+    spread = np.sqrt(pairs * (len(upper) + len(lower) + 1) / 12)
+    reach = stats.norm.ppf((1 + CONFIDENCE) / 2) * spread
+    ordered = np.sort(lower)
+
+    def off(log_ratio: float, wanted: float) -> float:
+        """Pairs in which the upper one is above so many times the lower one, less the wanted."""
+        return float(np.searchsorted(np.exp(log_ratio) * ordered, upper).sum()) - wanted
+
+    ends = np.log(upper.min() / lower.max()) - 1, np.log(upper.max() / lower.min()) + 1
+    low, high = (
+        float(np.exp(optimize.bisect(off, *ends, args=(wanted,), xtol=1e-9)))
+        for wanted in (pairs / 2 + reach, pairs / 2 - reach)
+    )
+    return Interval(low, high, CONFIDENCE)
 
 
 def trimmed_mean(values: Sequence[float]) -> float | None:

@@ -1,0 +1,59 @@
+"""Make the tables that say what it costs, from the tables of runs and a price book.
+
+In: runs.csv and epochs.csv of results/tables/, data/published/, config/prices.csv. Out, in
+results/tables/, a CSV per table: costs, relative, options, frontier, spot, history.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from epochcost import configuration, errors, files
+from epochcost.costs import billing, history, market, options, spot, tables
+
+
+def main() -> None:
+    parser = errors.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", type=Path, default=Path("results/tables"))
+    market.add_options(parser)
+    parser.add_argument(
+        "--spot-rates",
+        type=billing.amount,
+        nargs="*",
+        default=[0, 0.02, 0.05, 0.1, 0.2, 0.5, 1],
+        help="interruptions an hour of spot machines",
+    )
+    parser.add_argument(
+        "--spot-wait", type=billing.amount, default=120, help="seconds until the next spot machine"
+    )
+    parser.add_argument(
+        "--keep-disturbed",
+        action="store_true",
+        help="let disturbed runs count beside undisturbed ones",
+    )
+    parser.add_argument("--output", type=Path, default=Path("results/tables"))
+    arguments = parser.parse_args()
+    prices = market.of(arguments)
+    configured = configuration.load()
+    runs = tables.read_runs(arguments.tables / "runs.csv")
+    epochs = tables.read_epochs(arguments.tables / "epochs.csv")
+    about, kept = (configured.complete_samples(), configured.recipes), arguments.keep_disturbed
+    costs = tables.costs_table(runs, prices)
+    baselines = pd.read_csv(arguments.published / "baselines.csv")
+    relative = tables.relative_table(runs, costs, baselines, *about, prices, kept)
+    choices = options.options_table(runs, epochs, *about, prices, kept)
+    rates, wait_s = arguments.spot_rates, arguments.spot_wait
+    for name, table in (
+        ("costs", costs),
+        ("relative", relative),
+        ("options", choices),
+        ("frontier", choices[choices.efficient.astype(bool)]),
+        ("spot", spot.spot_table(relative, rates, wait_s, prices.rental)),
+        ("history", history.history_table(runs, prices)),
+    ):
+        files.write_csv(arguments.output / f"{name}.csv", table)
+    print(f"{len(costs)} costs; {tables.without_price(relative)} rows have no known price")
+
+
+if __name__ == "__main__":
+    errors.run(main)
