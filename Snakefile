@@ -35,8 +35,9 @@ include: "rules/report.smk"
 
 onstart:
     lock.claim(Path(".snakemake"))
-    refuse_other_hardware()
-    refuse_dear_plan()
+    if trains():
+        refuse_other_hardware()
+        refuse_dear_plan()
 
 
 onsuccess:

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,11 @@ except (InputError, OSError) as error:
 for origin in ORIGINS.values():
     if origin.notice:
         print(f"epochcost: {origin.notice}", file=sys.stderr)
+
+
+def trains():
+    """Whether this call has trainings to make."""
+    return any(job.rule.name.startswith("train_") for job in workflow.dag.needrun_jobs())
 
 
 def refuse_other_hardware():
@@ -300,7 +306,7 @@ def plan_file():
 def price_options():
     """The options of the prices that things are counted with."""
     options = [
-        f"--prices {PRICES[1]} --price-book {KNOWN['price_book']}",
+        f"--prices {PRICES[1]} --price-book {shlex.quote(KNOWN['price_book'])}",
         local_price(),
         rental_option(),
         exchange_option(),
@@ -316,26 +322,27 @@ def estimate_options():
 
 def refuse_dear_plan():
     """End the run before its first job, if it would cost more than `max_cost_usd`."""
-    if KNOWN["max_cost_usd"] is None or not workflow.local_exec or not PLAN.missing:
+    if KNOWN["max_cost_usd"] is None or not workflow.local_exec:
         return
     command = f"python scripts/estimate.py {plan_file()} {estimate_options()}"
     command += f" --most {KNOWN['max_cost_usd']}"
-    done = subprocess.run(command.split(), capture_output=True, text=True)
+    done = subprocess.run(shlex.split(command), capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr.strip() or f"epochcost: {command} failed")
+    print(f"epochcost: {done.stdout.strip()}", file=sys.stderr)
 
 
 def schedule_options():
     """What is measured again by the clock, as options."""
     wanted = KNOWN["schedule"]
-    for key in ("hardware", "up", "repository"):
+    for key in ("hardware", "up", "repository", "records"):
         if not wanted[key]:
             sys.exit(
                 f"epochcost: config: schedule: {key} is empty; config/config.yaml says what it is"
             )
     options = [wanted["hardware"]]
-    for key in ("every", "up", "repository", "image"):
-        options.append(f"--{key} {wanted[key]}")
+    for key in ("every", "up", "repository", "records", "image"):
+        options.append(f"--{key} {shlex.quote(str(wanted[key]))}")
     for key in ("disk_gib", "disk_usd_per_gib_month", "rule_usd_per_month"):
         options.append(f"--{key.replace('_', '-')} {wanted[key]}")
     chosen = [f"{key}={','.join(KNOWN[key])}" for key in ("workloads", "frameworks", "variants")]
@@ -349,7 +356,11 @@ def question():
         "deadline": KNOWN["deadline"],
         "budget": KNOWN["budget"],
     }
-    return " ".join(f"--{name} {value}" for name, value in options.items() if value is not None)
+    return " ".join(
+        f"--{name} {value if name == 'workload' else shlex.quote(str(value))}"
+        for name, value in options.items()
+        if value is not None
+    )
 
 
 def own_book():

@@ -29,8 +29,6 @@ rule prices:
 
 
 rule schedule:
-    output:
-        expand("results/schedule/{file}", file=["cronjob.yaml", "start-up.sh", "vm.sh", "bill.md"]),
     log:
         "logs/schedule.log",
     localrule: True
@@ -63,19 +61,24 @@ rule audit:
         "python scripts/audit.py > {log} 2>&1"
 
 
+# From the records that are there: a question starts no training.
 rule advise:
-    input:
-        rules.tables.input,
-        code=["scripts/advise.py", code_of("report")],
     log:
         "logs/advise.log",
     localrule: True
     conda:
         "../envs/workflow.yaml"
     params:
+        tables="results/advice",
         question=question(),
         rental=rental_option(),
+        prices=price_options(),
+        disturbed=disturbed_option(),
     message:
         "Looking for the best place to train"
     shell:
-        "python scripts/advise.py {params.question} {params.rental} 2>&1 | tee {log}"
+        "python scripts/runs.py {params.disturbed} --output {params.tables} > {log} 2>&1 && "
+        "python scripts/costs.py {params.prices} {params.disturbed} --tables {params.tables} "
+        "--output {params.tables} >> {log} 2>&1 && "
+        "python scripts/advise.py {params.question} {params.rental} --tables {params.tables} "
+        "2>&1 | tee -a {log}"

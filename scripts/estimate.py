@@ -25,9 +25,10 @@ def main() -> None:
     market.add_options(parser)
     arguments = parser.parse_args()
     labels = {key: entry["label"] for key, entry in configuration.load().hardware.items()}
+    planned = _plan(arguments.plan)
     there = [rows.run_row(content, "") for _, content in record.read_all(arguments.records)]
     table = estimates.estimate_table(
-        pd.read_csv(arguments.plan),
+        planned,
         tables.runs_table([*published.runs(arguments.published, labels), *there]),
         arguments.scale,
         market.of(arguments),
@@ -36,6 +37,15 @@ def main() -> None:
     usd = estimates.total(table).usd
     if arguments.most is not None and usd > arguments.most:
         raise errors.InputError(estimate.refusal(usd, arguments.most))
+
+
+def _plan(path: Path) -> pd.DataFrame:
+    """The planned runs."""
+    columns = ["hardware", "workload", "framework", "variant", "trial"]
+    try:
+        return pd.read_csv(path)[columns]
+    except (KeyError, ValueError):
+        raise errors.InputError(f"{path} has not the columns {', '.join(columns)}") from None
 
 
 if __name__ == "__main__":

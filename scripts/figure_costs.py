@@ -36,9 +36,15 @@ def main() -> None:
     drawn = {"frontier": frontier.draw(options, title)}
     drawn["bill"] = waterfall.draw(_billed(options), arguments.rental, title)
     past = history.kinds_shown(past[past.workload.eq(workload)])
-    own = _measured_here(options, runs)
-    change = _change(arguments.published, workload, own, options, runs)
-    drawn["history"] = history_figure.draw(past, own, change, title)
+    best = _measured_here(options, runs)
+    base = _baseline(arguments.published, workload)
+    change, named = None, ""
+    if base is not None:
+        run = runs[runs.run_id.eq(base.run_id)].iloc[0]
+        named = f"the {run.hardware_label} of {base.price_book[:4]}"
+        if best is not None:
+            change = history.change(run, base.price_per_hour_usd, best, options)
+    drawn["history"] = history_figure.draw(past, best, change, title, named)
     for name, figure in drawn.items():
         bars.save(figure, arguments.output / f"{workload}-{name}")
 
@@ -51,24 +57,22 @@ def _billed(options: pd.DataFrame) -> pd.Series | None:
     return shown.loc[shown.billed_usd.idxmin()] if len(shown) else None
 
 
-def _measured_here(options: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """The own options, with the day of their newest run."""
+def _measured_here(options: pd.DataFrame, runs: pd.DataFrame) -> pd.Series | None:
+    """The cheapest option that was measured here, with the day of its newest run."""
     own = options[options.source_id.eq(OWN) & options.marginal_usd.gt(0)]
-    return own.assign(date=runs.date[runs.source_id.eq(OWN)].max())
-
-
-def _change(
-    published: Path, workload: str, own: pd.DataFrame, options: pd.DataFrame, runs: pd.DataFrame
-) -> history.Change | None:
-    """From the workload's baseline to its cheapest option here, if there are both."""
-    baselines = pd.read_csv(published / "baselines.csv").query("scope == 'all'")
-    base = baselines[baselines.workload.eq(workload)]
-    if own.empty or base.empty:
+    if own.empty:
         return None
-    base = base.iloc[0]
-    run = runs[runs.run_id.eq(base.run_id)].iloc[0]
     best = own.loc[own.marginal_usd.idxmin()]
-    return history.change(run, base.price_per_hour_usd, best, options)
+    same = ["workload", "framework", "variant", "hardware_id"]
+    matching = runs[runs.source_id.eq(OWN) & (runs[same] == best[same]).all(axis=1)]
+    return pd.concat([best, pd.Series({"date": matching.date.max()})])
+
+
+def _baseline(published: Path, workload: str) -> pd.Series | None:
+    """The workload's row of baselines.csv that holds for every study, if it has one."""
+    baselines = pd.read_csv(published / "baselines.csv").query("scope == 'all'")
+    rows = baselines[baselines.workload.eq(workload)]
+    return rows.iloc[0] if len(rows) else None
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Write what has to be set up to measure again by the clock, and what that costs a month.
 
 In: config/hardware.yaml, the price book. Out: results/schedule/ with cronjob.yaml (Kubernetes),
-start-up.sh and vm.sh (a machine that the scheduler starts and that stops itself), bill.md.
+start-up.sh and vm.sh (a machine of Compute Engine that the scheduler starts and that stops itself),
+bill.md.
 """
 
 from pathlib import Path
@@ -17,6 +18,9 @@ def main() -> None:
     parser.add_argument("--every", default="1d", help="1h, 4h, 1d, 7d, ... (1d)")
     parser.add_argument("--up", required=True, help="how long the machine is up, such as 10min")
     parser.add_argument("--repository", required=True, help="where the machine gets epochcost")
+    parser.add_argument(
+        "--records", required=True, help="where records are kept: a folder on a volume, or gs://..."
+    )
     parser.add_argument("--image", required=True, help="container with git, make and Python")
     parser.add_argument("--arguments", nargs="*", default=[], help="such as workloads=mnist_mlp")
     parser.add_argument("--disk-gib", type=float, default=30)
@@ -32,8 +36,10 @@ def main() -> None:
     rerun = Rerun(
         durations.seconds_of(arguments.every),
         durations.seconds_of(arguments.up),
+        arguments.hardware,
         hardware[arguments.hardware],
         arguments.repository,
+        arguments.records,
         arguments.image,
         arguments.arguments,
         arguments.disk_gib,
@@ -41,7 +47,7 @@ def main() -> None:
     offer = _cheapest(market.of(arguments), arguments.hardware)
     rates = schedules.Rates(arguments.disk_usd_per_gib_month, arguments.rule_usd_per_month, 0.0)
     written = render(rerun)
-    written["bill.md"] = bill(rerun, offer.price_per_hour_usd, offer.minimum_s or 0.0, rates)
+    written["bill.md"] = bill(rerun, offer, rates)
     for name, text in written.items():
         files.write_text(arguments.output / name, text)
     print(written["bill.md"])
@@ -50,11 +56,11 @@ def main() -> None:
 
 def _cheapest(book: market.Market, hardware: str) -> prices.Price:
     """The lowest price of a hardware: a scheduled run can wait for a preemptible machine."""
-    offers = [price for price in book.current() if price.hardware_id == hardware]
+    offers = [price for price in book.available() if price.hardware_id == hardware]
     if not offers:
         raise errors.InputError(
-            f"no price of {hardware} is known, so there is no bill; known: "
-            + ", ".join(sorted({price.hardware_id for price in book.current()}))
+            f"no price is known at which {hardware} can be had, so there is no bill; known: "
+            + ", ".join(sorted({price.hardware_id for price in book.available()}))
         )
     return min(offers, key=lambda price: price.price_per_hour_usd)
 

@@ -250,3 +250,22 @@ def test_files_stand_for_runs_of_here_and_of_elsewhere(known, tmp_path, keep):
     marker = markers / "local/mnist_mlp/pytorch/default-2"
     runs = [*result.round(1), *result.round(2)]
     assert result.files(runs, tmp_path, markers) == sorted([str(path), str(marker)])
+
+
+def test_again_is_one_more_of_each_whatever_there_is(known, tmp_path, keep):
+    keep(1)
+    keep(2)
+    frameworks = ["pytorch", "keras-tensorflow"]
+    wanted = plan(known(again=True, frameworks=frameworks), tmp_path)
+    assert {(run.framework, run.trial) for run in wanted.missing} == {
+        ("pytorch", 3),
+        ("keras-tensorflow", 1),
+    }
+    pattern = re.compile(wanted.workload_pattern("local"))
+    assert pattern.match("mnist_mlp/pytorch/default-3")
+    assert not pattern.match("mnist_mlp/pytorch/default-2")
+
+
+def test_again_and_a_precision_contradict_each_other(known):
+    with pytest.raises(InputError, match="again and precision"):
+        known(again=True, precision=0.02, scale="full")

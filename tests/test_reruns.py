@@ -13,8 +13,9 @@ from epochcost.errors import InputError
 from epochcost.reruns import files
 
 ROOT = configuration.ROOT
-WANTED = ["gce-k80", "--every", "4h", "--up", "10min", "--repository", "https://example.org/e.git",
-          "--image", "python:3.11", "--arguments", "scale=quick"]  # fmt: skip
+WANTED = ["gce-k80", "--every", "4h", "--up", "10min", "--repository", "https://e.org/e.git",
+          "--records", "/records", "--image", "python:3.11",
+          "--arguments", "scale=quick"]  # fmt: skip
 
 
 @pytest.fixture
@@ -41,7 +42,32 @@ def test_the_cronjob_is_one_by_the_schema_of_kubernetes(written):
     assert job["spec"]["concurrencyPolicy"] == "Forbid"
     (container,) = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["limits"] == {"cpu": "1", "nvidia.com/gpu": "1"}
-    assert "again=true" in container["args"][0]
+    (script,) = container["args"]
+    assert "ARGS='--config again=true hardware=gce-k80 scale=quick'" in script
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    assert container["volumeMounts"] == [{"name": "records", "mountPath": "/records"}]
+
+
+def test_records_in_a_bucket_need_no_volume(written):
+    job = yaml.safe_load(written("--price-book", "2017-12", "--records", "gs://b")["cronjob.yaml"])
+    kubernetes_validate.validate(job, "1.31", strict=True)
+    pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert "volumes" not in pod
+    assert (
+        "gcloud storage cp --recursive --no-clobber results/runs gs://b/"
+        in (pod["containers"][0]["args"][0])
+    )
+
+
+def test_retired_hardware_has_no_bill():
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/schedule.py", *WANTED],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "no price is known at which gce-k80 can be had" in done.stderr
 
 
 def test_the_scripts_are_ones(written, tmp_path):
@@ -57,6 +83,7 @@ def test_the_bill_is_at_the_preemptible_price(written):
     """180 rounds of ten minutes at 0.235, 30 GiB, one rule."""
     text = written("--price-book", "2017-12")["bill.md"]
     assert f"| machine | {180 / 6 * 0.235:.2f} |" in text
+    assert "(preemptible, 2017-12-17, woolf2017gpu)" in text
     assert f"**{180 / 6 * 0.235 + 30 * 0.04 + 0.10:.2f}**" in text
 
 

@@ -216,6 +216,11 @@ def _check_values(settings: dict[str, Any]) -> None:
             "config: price: 0 is the price of the kind 'free', and of no other; "
             "an unknown price is empty"
         )
+    for key in ("max_cost_usd", "budget"):
+        if settings[key] is not None and not math.isfinite(settings[key]):
+            raise InputError(f"config: {key}: {settings[key]} cannot be an amount")
+    if settings["owned"] and not (settings["owned"]["purchase_usd"] or settings["owned"]["watts"]):
+        raise InputError("config: owned: a machine that costs nothing is of the price kind 'free'")
     if settings["again"] and settings["precision"]:
         raise InputError("config: again and precision both say how many runs are wanted")
     if settings["deadline"] is not None:

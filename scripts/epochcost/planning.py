@@ -145,6 +145,9 @@ class Plan:
 
         Within a round the order is random, and follows from the seed and the name of each run.
         """
+        if self.again:
+            more = [one.run(len(one.done) + 1) for one in self.series]
+            return sorted(more, key=self._draw)
         missing: list[Run] = []
         for number in count(1):
             runs = self.round(number)

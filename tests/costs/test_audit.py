@@ -96,6 +96,8 @@ def test_a_wrong_number_is_found(claims, study, factor):
     [
         ({"check": "evry"}, "unknown check 'evry'; did you mean 'every'"),
         ({"of": {"workload": "mnist"}}, "no published run is"),
+        ({"of": {"workload": "x", "framework": "y", "variant": "z"}}, "no published run is"),
+        ({"check": "ratio", "over": {"source_id": "woolf2017gpu"}}, "cannot be checked"),
     ],
 )
 def test_a_mistake_in_a_claim_is_named(claims, study, change, message):

@@ -24,6 +24,7 @@ n1-standard-4,,,4,15,,0.25,0.09,europe-west4,europe-west4-a
 ,T4,1,,,,0.40,0.12,europe-west4,europe-west4-a
 n1-standard-8,,,8,30,,0.38,700.0,us-central1,us-central1-a
 n1-standard-16,,,16,60,,0.5,0.6,us-central1,us-central1-a
+a2-ultragpu-1g,,,12,170,,1.1,0.3,us-east5,us-east5-a
 """
 
 
@@ -34,7 +35,9 @@ def book(tmp_path):
     (tmp_path / "gcp/vms.csv").write_text(f"{HEAD}\n{GCP}")
     with open(ROOT / "config/prices.csv", newline="") as file:
         reader = csv.DictReader(file)
-        wanted = ("gce-t4", "gce-n1-standard-8", "gce-n1-standard-16", "gce-v100")
+        wanted = (
+            "gce-t4", "gce-n1-standard-8", "gce-n1-standard-16", "gce-v100", "gce-a2-ultragpu-1g",
+        )  # fmt: skip
         rows = [row for row in reader if row["hardware_id"] in wanted]
     with open(tmp_path / "prices.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
@@ -56,6 +59,8 @@ def test_a_gpu_and_its_machine_are_put_together_in_their_region(refreshed):
     assert new["gce-t4", "spot"]["price_per_hour"] == "0.14"  # the cheaper zone
     assert new["gce-t4", "spot"]["parts"] == "GPU 0.08 + machine 0.06"
     assert new["gce-t4", "spot"]["as_of"] == "2026-11-01"
+    # Its machine is in the catalogue, its GPU is not.
+    assert ("gce-a2-ultragpu-1g", "on_demand") not in new
 
 
 def test_placeholders_and_contradictions_are_no_prices(refreshed):

@@ -61,7 +61,7 @@ def test_rented_hardware_is_timed_by_what_was_published_and_billed_by_itself(tab
     seconds = row.seconds / 2
     assert row.cost_usd == pytest.approx(2 * 0.4975 / 3600 * (seconds + 100), rel=0.01)
     (quick,) = table("quick", ("gce-k80", "mnist_mlp", "keras-tensorflow", 1)).itertuples()
-    assert quick.basis == "at most"
+    assert quick.basis == "a full run"
 
 
 def test_what_is_not_known_stays_unknown_and_is_counted(table):
@@ -74,6 +74,7 @@ def test_what_is_not_known_stays_unknown_and_is_counted(table):
     assert (total.runs, total.untimed, total.unpriced) == (3, 2, 2)
     text = estimate.text(found, {"gce-k80": "K80"})
     assert "K80: 1 run, " in text
+    assert " at $0.4975 an hour (on-demand)" in text
     assert "gce-t4: 2 runs, an unknown time, an unknown cost" in text
     assert "Not known: 2 x mnist_mlp with PyTorch on gce-t4" in text
 

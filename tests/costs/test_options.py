@@ -109,6 +109,56 @@ def test_the_break_even_follows_the_rules_of_billing(make_options, increment):
     assert increment or number == 3
 
 
+def test_options_that_differ_by_a_hair_have_nearly_even_chances(make_options):
+    """Their runs are drawn apart, or the one would always win."""
+    found = make_options(
+        {"a": [98, 99, 100, 101, 102, 103], "b": [98.1, 99.1, 100.1, 101.1, 102.1, 103.1]},
+        {"a": 1, "b": 1},
+    ).set_index("hardware_id")
+    assert 0.4 < found.cheapest_probability["b"] < 0.6
+
+
+def test_a_missed_target_does_not_bring_its_prediction_back(make_options, record, known):
+    quick, full = copy.deepcopy(record), copy.deepcopy(record)
+    full["run"] |= {"scale": "full", "trial": 2}
+    full["quality"] |= {"value": 0.5, "reached": False}
+    about = configuration.load()
+    machine = record["machine"]["id"]
+    local = prices.Price("local", 0.1, "owned", None, "config")
+    market = Market(known, local=local, machine_id=machine)
+    for records, count in (([quick], 1), ([quick, full], 0)):
+        runs = tables.runs_table([rows.run_row(one, "") for one in records])
+        found = options.options_table(
+            runs, tables.epochs_table([]), about.complete_samples(), about.recipes, market
+        )
+        assert len(found) == count
+
+
+def test_a_spot_machine_says_how_often_it_may_be_taken_away(make_options, known):
+    about = configuration.load()
+    runs = tables.runs_table(published.runs(PUBLISHED, {}))
+    found = options.options_table(
+        runs, tables.epochs_table([]), about.complete_samples(), about.recipes, Market(known)
+    )
+    p100 = found[found.hardware_id.eq("gce-p100")].set_index("price_kind")
+    assert (p100.loc["spot"].break_even_per_hour > 1).all()
+    assert p100.loc["on_demand"].break_even_per_hour.isna().all()
+
+
+def test_at_the_prices_of_december_2017_gpus_win_all_but_two(known):
+    """As the audit finds: for the perceptron and the bidirectional LSTM processors win."""
+    about = configuration.load()
+    runs = tables.runs_table(published.runs(PUBLISHED, {}))
+    runs = runs[runs.source_id.eq("woolf2017gpu")]
+    found = options.options_table(
+        runs, tables.epochs_table([]), about.complete_samples(), about.recipes,
+        Market(known, "2017-12"),
+    )  # fmt: skip
+    best = found.loc[found.groupby("workload").marginal_usd.idxmin()].set_index("workload")
+    assert set(best.index[~best.gpu.astype(bool)]) == {"mnist_mlp", "imdb_bilstm"}
+    assert set(best.price_kind) == {"preemptible"}
+
+
 def test_no_option_is_the_cheaper_one_for_ever(make_options):
     found = make_options({"a": [1000], "b": [1000]}, {"a": 1, "b": 2})
     found = found.set_index("hardware_id", drop=False)
@@ -124,7 +174,7 @@ pairs = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, ma
 def test_the_frontier_is_all_that_nothing_dominates(found):
     table = pd.DataFrame(found, columns=["elapsed_s", "billed_usd"])
     ordered = table.sort_values(["billed_usd", "elapsed_s"], ignore_index=True)
-    efficient = options._efficient(ordered)
+    efficient = options.efficient(ordered)
     for place, row in enumerate(ordered.itertuples()):
         dominated = any(
             other.elapsed_s <= row.elapsed_s

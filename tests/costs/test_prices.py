@@ -116,7 +116,26 @@ def test_a_book_of_a_day(known):
     assert k80("2017-12-17") == {"on_demand", "preemptible"}
 
 
-@pytest.mark.parametrize("book", ["2017-13", "last", "no-such-file.csv", "2017"])
+def test_a_spot_price_is_held_against_the_on_demand_price_of_its_day(price_file):
+    rows = ("a,1,USD,on_demand,2026-07-01,me", "a,2,USD,spot,2026-07-02,me")
+    with pytest.raises(InputError, match="line 3, price_per_hour: the spot price 2 is above"):
+        prices.load(price_file(*rows))
+    cheaper = ("a,3,USD,on_demand,2020-07-01,me", "a,2,USD,spot,2021-07-02,me", rows[0])
+    assert len(prices.load(price_file(*cheaper))) == 3
+
+
+def test_a_month_is_billed_whole_if_nothing_else_is_said(price_file):
+    (price,) = prices.load(price_file("a,0.22,USD,monthly,2026-07-01,me"))
+    assert (price.increment_s, price.minimum_s) == (2_592_000, 2_592_000)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path):
+    (tmp_path / "p.csv").write_bytes("hardware_id,price\nM\xfcnchen,1\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"p\.csv is no CSV file in UTF-8"):
+        prices.load(tmp_path / "p.csv")
+
+
+@pytest.mark.parametrize("book", ["2017-13", "last", "no-such-file.csv", "2017", "2017-02-31"])
 def test_a_book_that_cannot_be_is_named(book):
     with pytest.raises(InputError, match=f"'{book}' is no price book"):
         prices.check_book(book)

@@ -50,6 +50,12 @@ def test_what_never_ends_has_no_cost():
     assert spot.paid_seconds(Job(1e7, 1e7, 60), 3600) == math.inf
 
 
+def test_short_epochs_survive_many_interruptions():
+    job = Job(work_s=2, checkpoint_s=0.1, restart_s=0)
+    rate = spot.break_even(job, 1, 3)
+    assert spot.paid_seconds(job, rate) == pytest.approx(6)
+
+
 def test_the_break_even_is_where_both_cost_the_same():
     rate = spot.break_even(JOB, 0.1, 0.3)
     assert spot.paid_seconds(JOB, rate) * 0.1 == pytest.approx(36_300 * 0.3)

@@ -56,12 +56,14 @@ def audit_table(claims: list[dict[str, Any]], study: Study) -> pd.DataFrame:
     """audit.csv: a row per claim."""
     rows = []
     for claim in claims:
-        check = CHECKS.get(claim["check"])
+        name = claim.get("check", "")
+        check = CHECKS.get(name)
         if check is None:
-            raise InputError(
-                f"claims.yaml: unknown check '{claim['check']}'; {nearest(claim['check'], CHECKS)}"
-            )
-        found, holds = check(claim, study)
+            raise InputError(f"claims.yaml: unknown check '{name}'; {nearest(name, CHECKS)}")
+        try:
+            found, holds = check(claim, study)
+        except (KeyError, ValueError) as error:
+            raise InputError(f"claims.yaml: {claim['claim']} cannot be checked: {error}") from None
         verdict = {True: AGREES, False: DISAGREES, None: UNKNOWN}[holds]
         if holds and claim.get("construction"):
             verdict = BY_CONSTRUCTION
@@ -207,6 +209,12 @@ def _price(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
     return f"{one / other:.3f} ({one:g} over {other:g})", _within(one / other, claim)
 
 
+def _price_is(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
+    """A price, or a multiple of it, is what was printed, to its last digit."""
+    value = _price_of(claim["of"], study) * claim.get("times", 1)
+    return f"{value:g}", _same_digits(value, claim["published"])
+
+
 def _price_of(wanted: dict[str, str], study: Study) -> float:
     (price,) = (
         price.price_per_hour_usd
@@ -258,6 +266,7 @@ CHECKS: dict[str, Callable[[dict[str, Any], Study], tuple[str, bool | None]]] = 
     "best": _best,
     "never_best": _never_best,
     "price": _price,
+    "price_is": _price_is,
     "quotient": _quotient,
     "copies": _copies,
     "scheduled": _scheduled,
@@ -307,9 +316,8 @@ def _chosen(runs: pd.DataFrame, wanted: dict[str, str | list[str]]) -> pd.DataFr
     """The runs whose columns have the values that are wanted; `*` stands for anything."""
     for name, patterns in wanted.items():
         patterns = [patterns] if isinstance(patterns, str) else patterns
-        runs = runs[
-            [any(fnmatchcase(value, pattern) for pattern in patterns) for value in runs[name]]
-        ]
+        fits = [any(fnmatchcase(value, pattern) for pattern in patterns) for value in runs[name]]
+        runs = runs.loc[pd.Series(fits, runs.index, dtype=bool)]
     if runs.empty:
         raise InputError(f"claims.yaml: no published run is {wanted}")
     return runs

@@ -59,7 +59,7 @@ def read(root: str, providers: list[str]) -> dict[str, pd.DataFrame]:
 def refresh(
     rows: list[dict[str, str]], catalogue: dict[str, pd.DataFrame], today: date
 ) -> Refreshed:
-    """Price the hardware of a price file anew.
+    """Price the hardware of a price file anew, where it has a price in USD.
 
     A price that is a placeholder is left out; so are both prices of a hardware whose spot price is
     above the on-demand one, as one of the two is then no such price.
@@ -69,7 +69,8 @@ def refresh(
     """
     newest: dict[tuple[str, str], dict[str, str]] = {}
     for row in sorted(rows, key=lambda row: row["as_of"]):
-        if row["price_kind"] in _COLUMNS and row["provider"] in catalogue:
+        is_known = row["price_kind"] in _COLUMNS and row["provider"] in catalogue
+        if is_known and row["price_per_hour"] and row["currency"] == "USD":
             newest[row["hardware_id"], row["price_kind"]] = row
     priced, notices = {}, []
     for key, row in newest.items():
@@ -95,6 +96,8 @@ def refresh(
 def _parts(row: dict[str, str], catalogue: pd.DataFrame) -> dict[str, float] | None:
     """What of a hardware is billed apart, with its price; None where one of them has none."""
     machine, _, gpus = row["instance"].partition(" + ")
+    if not gpus and "GPU" in row["parts"]:
+        gpus = f"{row['gpu_count']} x {row['gpu']}"
     column, region = _COLUMNS[row["price_kind"]], row["region"]
     there = catalogue[catalogue.Region.eq(region)] if region else catalogue
     found = {"machine": _lowest(there[there.InstanceType.eq(machine)], column)}

@@ -11,9 +11,8 @@ from epochcost.costs.prices import Price
 from epochcost.costs.rows import OWN
 from epochcost.hardware import LOCAL
 
-# The longer of what is known: a quick run is never longer than the full one.
-MEASURED, PREDICTED, PUBLISHED, AT_MOST, UNKNOWN = (
-    "measured", "predicted", "published", "at most", "unknown",
+MEASURED, SIMILAR, PREDICTED, PUBLISHED, FULL, UNKNOWN = (
+    "measured", "another variant", "predicted", "published", "a full run", "unknown",
 )  # fmt: skip
 COLUMNS = [
     "hardware",
@@ -52,8 +51,9 @@ def estimate_table(
     """One row for the planned runs of a workload, framework and variant on one hardware.
 
     `seconds` and `cost_usd` are of all of them together, empty where they are not known. `basis`
-    says what the time is from: a run of the same here (measured), a quick run of it (predicted), a
-    published one, or, for a quick run, the full one, which takes longer (at most). On rented
+    says what the time is from: a run of the same here (measured), one of another variant, a quick
+    run of it (predicted), a published one, or, for a quick run, the full one, which takes longer
+    in nearly all cases. On rented
     hardware each run is billed by itself, at the on-demand price if that is known; the machine at
     hand costs what it is used.
 
@@ -62,7 +62,7 @@ def estimate_table(
         runs: runs.csv.
         scale: of the planned runs.
     """
-    offers = {price.hardware_id: price for price in _preferred(market.current())}
+    offers = {price.hardware_id: price for price in _preferred(market.available())}
     if market.local is not None:
         offers[LOCAL] = market.local
     ended = runs[runs.status.eq("ok") & runs.time_s.notna()]
@@ -101,19 +101,20 @@ def total(table: pd.DataFrame) -> Total:
 
 
 def _seconds(same: pd.DataFrame, variant: str, scale: str) -> tuple[str, float | None]:
-    """What the time of one run follows from, and its seconds."""
+    """What the time of one run follows from, and its seconds; real data before generated ones."""
     own = same[same.source_id.eq(OWN)]
-    # Another variant of the same is nearer than nothing.
-    own = own[own.variant.eq(variant)] if own.variant.eq(variant).any() else own
+    own = own[~own.synthetic.astype(bool)] if (~own.synthetic.astype(bool)).any() else own
+    is_same = own.variant.eq(variant)
+    own, is_other = (own[is_same], False) if is_same.any() else (own, True)
     alike = own[own.scale.eq(scale)]
     if len(alike):
-        return MEASURED, float(alike.wall_s.median())
+        return (SIMILAR if is_other else MEASURED), float(alike.wall_s.median())
     if len(own):
         seconds = float((own.time_s + own.overhead_s.fillna(0)).median())
-        return (PREDICTED if scale == "full" else AT_MOST), seconds
+        return (PREDICTED if scale == "full" else FULL), seconds
     published = same[same.source_id.ne(OWN)]
     if len(published):
-        return (PUBLISHED if scale == "full" else AT_MOST), float(published.time_s.median())
+        return (PUBLISHED if scale == "full" else FULL), float(published.time_s.median())
     return UNKNOWN, None
 
 

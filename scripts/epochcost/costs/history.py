@@ -18,9 +18,10 @@ _SOFTWARE_OF_2017 = "keras2-tensorflow1"
 class Change:
     """What a training costs now over what it cost then, as factors that multiply to the whole.
 
-    price: of an hour. hardware: time on the machine of now over that of then, with the software of
-    then. software: time with the software of now over that of then, on the machine of now. Where
-    the software of then was not run here the two are one, `both`.
+    price: of an hour of the machine of now, over an hour of the one of then. hardware: time on the
+    machine of now over that of then, with the software of then. software: time with the software
+    of now over that of then, on the machine of now. Where the software of then was not run here
+    the two are one, `both`.
     """
 
     price: float
@@ -35,12 +36,14 @@ class Change:
 
 
 def history_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
-    """history.csv: what each published training cost at every price of its machine since.
+    """history.csv: what each published training cost at every price of its machine since then.
 
-    Marginal costs, of the fastest published run of a workload on a hardware.
+    Marginal costs, of the fastest published run of a workload on a hardware; `published` is its
+    day. A price of before it, which held when it was published, is taken at that day.
     """
     published = runs[runs.source_id.ne(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
     fastest = published.sort_values("time_s").drop_duplicates(["workload", "hardware_id"])
+    fastest = fastest.rename(columns={"date": "published"})
     dated = pd.DataFrame(
         [
             (price.hardware_id, price.price_kind, price.as_of.isoformat(), price.price_per_hour_usd)
@@ -49,7 +52,10 @@ def history_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
         ],
         columns=["hardware_id", "price_kind", "date", "price"],
     )
-    table = fastest.drop(columns="date").merge(dated, on="hardware_id")
+    table = fastest.merge(dated, on="hardware_id").sort_values("date", kind="stable")
+    table["date"] = table.date.where(table.date.ge(table.published), table.published)
+    # Of several prices of before, the last one held.
+    table = table.drop_duplicates(["workload", "hardware_id", "price_kind", "date"], keep="last")
     table["cost_usd"] = table.time_s * table.price / HOUR_S
     return table[COLUMNS].sort_values(COLUMNS[:5], kind="stable", ignore_index=True)
 
@@ -65,6 +71,9 @@ def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.Da
     """
     old = options[
         options.framework.eq(_SOFTWARE_OF_2017)
+        & options.variant.eq("default")
+        & options.predicted.eq(option.predicted)
+        & options.synthetic.eq(option.synthetic)
         & options.hardware_id.eq(option.hardware_id)
         & options.machine_id.fillna("").eq(option.machine_id if pd.notna(option.machine_id) else "")
     ]

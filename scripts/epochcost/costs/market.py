@@ -11,7 +11,7 @@ from epochcost.costs.prices import Price
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
 
-# For how long a price is taken to hold for somebody who rents; re-pricing takes any.
+# For how long a price is taken to hold after its day.
 PRICE_HOLDS = timedelta(days=2 * 365)
 # The name of the price that the configuration gives to the machine at hand.
 CONFIGURED_BOOK = "config"
@@ -37,8 +37,13 @@ class Market:
     machine_id: str = ""
 
     def current(self) -> list[Price]:
-        """The prices of the book, without that of the machine at hand."""
-        return prices.in_book(self._offers, self.book)
+        """The prices of the book that are not too old by then to be counted on."""
+        newest = prices.in_book(self._offers, self.book)
+        dates = [price.as_of for price in newest if price.as_of]
+        day = prices.day_of(self.book) or max(dates, default=date.max)
+        return [
+            price for price in newest if price.as_of is None or day - price.as_of <= PRICE_HOLDS
+        ]
 
     @property
     def name(self) -> str:
@@ -50,22 +55,14 @@ class Market:
         return self.known if self.offers is None else self.offers
 
     def available(self) -> list[Price]:
-        """The same without hardware that cannot be rented any more at the time of the book, and
-        without prices that are too old by then to be counted on."""
-        current = self.current()
-        newest = max((price.as_of for price in current if price.as_of), default=date.max)
-        day = prices.day_of(self.book) or newest
+        """The same without hardware that cannot be rented any more at the time of the book."""
+        day = prices.day_of(self.book) or date.today()
         gone = {
             price.hardware_id
             for price in [*self.known, *self._offers]
             if price.retired and price.retired <= day
         }
-        return [
-            price
-            for price in current
-            if price.hardware_id not in gone
-            and (price.as_of is None or day - price.as_of <= PRICE_HOLDS)
-        ]
+        return [price for price in self.current() if price.hardware_id not in gone]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +99,11 @@ def of(arguments: argparse.Namespace) -> Market:
     local = None
     if arguments.local_price is not None:
         kind = arguments.local_price_kind
-        local = Price(LOCAL, arguments.local_price, kind, None, CONFIGURED_BOOK)
+        whole = prices.months(kind)
+        local = Price(
+            LOCAL, arguments.local_price, kind, None, CONFIGURED_BOOK,
+            increment_s=whole, minimum_s=whole,
+        )  # fmt: skip
     return Market(
         known=prices.load(arguments.published / "prices.csv", *arguments.prices, rates=rates),
         book=book,

@@ -4,12 +4,13 @@ An option is a training that was measured (here, or in a published study) on a h
 at which that hardware can be had now. Pure functions over runs.csv and a price book.
 """
 
+import zlib
 from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
-from epochcost.costs import billing, repeats, tables
+from epochcost.costs import billing, prices, repeats, spot, tables
 from epochcost.costs.billing import BILLED, Rental
 from epochcost.costs.market import Market
 from epochcost.costs.rows import OWN
@@ -58,6 +59,7 @@ COLUMNS = [
     "efficient",
     "cheapest_probability",
     "exact",
+    "break_even_per_hour",
 ]
 
 
@@ -71,6 +73,10 @@ def options_table(
 ) -> pd.DataFrame:
     """options.csv: every option of every workload, those that reach their quality target alone.
 
+    A machine that can be taken away is billed as if it never was; `break_even_per_hour` says how
+    often it may be in an hour until the same machine on demand costs no more (empty where that has
+    no price).
+
     `elapsed_s` is from the start of the bill to the end of the training, `billed_usd` its bill.
     `efficient` options have no other that is both faster and cheaper. `cheapest_probability` is
     how often an option is the cheapest when its runs are drawn anew; `exact` ones have a single
@@ -82,17 +88,19 @@ def options_table(
             is what was trained on another number of samples.
         market: the prices; hardware that cannot be rented any more is no option.
     """
-    usable = runs[runs.status.eq("ok") & runs.time_s.notna() & runs.quality_reached.ne(False)]
+    usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     usable = usable[usable.workload.isin(list(recipes))]
     summaries = repeats.summaries(usable, keep_disturbed)
     summaries = summaries[tables.follows_recipe(summaries, recipes)]
     summaries = summaries[tables.has_all_samples(summaries, complete_samples)]
     summaries = best_known(summaries)
+    summaries = summaries[summaries.quality_reached.ne(False)]
     offers = tables.price_frame(market.available(), market.name)
     parts = [summaries.merge(offers, on="hardware_id"), tables.at_hand(summaries, market)]
     table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     table = _costed(table, market.rental)
     table = _per_unit(table, epochs, runs, complete_samples)
+    table["break_even_per_hour"] = _break_evens(table, market.rental)
     groups = {
         _key(key): group for key, group in usable.groupby(repeats.GROUP, sort=False, dropna=False)
     }
@@ -176,6 +184,22 @@ def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
     return table
 
 
+def _break_evens(table: pd.DataFrame, rental: Rental) -> list[float]:
+    """Interruptions an hour at which each interruptible option costs what it does on demand."""
+    on_demand = table[table.price_kind.eq(prices.ON_DEMAND)]
+    hourly = dict(zip(on_demand.hardware_id, on_demand.price_per_hour_usd, strict=True))
+    return [
+        spot.break_even(
+            spot.job_of(row.time_s, row.epochs, row.overhead_s, rental),
+            row.price_per_hour_usd,
+            hourly.get(row.hardware_id, np.nan),
+        )
+        if row.price_kind in prices.INTERRUPTIBLE
+        else np.nan
+        for row in table.itertuples()
+    ]
+
+
 def _per_unit(
     table: pd.DataFrame,
     epochs: pd.DataFrame,
@@ -200,7 +224,8 @@ def _per_unit(
 
 def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The share of a run's time after which its metric first was as good as the target."""
-    full = runs[runs.source_id.eq(OWN) & runs.scale.eq("full") & runs.quality_target.notna()]
+    own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok")]
+    full = own[own.scale.eq("full") & own.quality_target.notna()]
     known = epochs.merge(full[["run_id", "quality_target", *repeats.GROUP]], on="run_id",
                          suffixes=("", "_of_run"))  # fmt: skip
     value = known.loss.where(known.metric.eq("loss"), known.metric_value)
@@ -237,36 +262,38 @@ def _judged(
     )
     cheapest = bills <= bills.min(axis=0) * (1 + 1e-12)
     return ordered.assign(
-        efficient=_efficient(ordered),
+        efficient=efficient(ordered),
         # Of equal bills each is the cheapest with an equal share.
         cheapest_probability=(cheapest / cheapest.sum(axis=0)).mean(axis=1),
         exact=[bool(np.ptp(drawn) == 0) for drawn in times],
     )
 
 
-def _efficient(ordered: pd.DataFrame) -> list[bool]:
+def efficient(ordered: pd.DataFrame) -> list[bool]:
     """Which options have no other that is as fast and as cheap, and better in one of the two.
 
     Args:
         ordered: by bill, then by time.
     """
-    efficient, best = [], np.inf
+    found, best = [], np.inf
     for _, group in ordered.groupby("billed_usd", sort=False):
         fastest = group.elapsed_s.min()
-        efficient += [seconds == fastest < best for seconds in group.elapsed_s]
+        found += [seconds == fastest < best for seconds in group.elapsed_s]
         best = min(best, fastest)
-    return efficient
+    return found
 
 
 def _drawn_times(row, groups: dict[tuple, pd.DataFrame], keep_disturbed: bool) -> np.ndarray:
     """Training times as chance would have it: the median of runs drawn anew, or, of predictions,
     anything in their range; of a single run what it took."""
-    rng = np.random.default_rng(1)
+    key = _key(getattr(row, name) for name in repeats.GROUP)
+    # Of the same runs at two prices the draws are the same; of others they have nothing in common.
+    rng = np.random.default_rng(zlib.crc32(repr(key).encode()))
     if row.predicted and pd.notna(row.time_low):
         return rng.uniform(row.time_low, row.time_high, _DRAWS)
     if row.runs < 2:
         return np.full(_DRAWS, row.time_s)
-    group = groups[_key(getattr(row, name) for name in repeats.GROUP)]
+    group = groups[key]
     values = repeats.values_of(repeats.undisturbed(group, keep_disturbed)).to_numpy()
     if len(values) > _MOST_DRAWN:  # the median of so many is normal, whatever they are
         return _normal_medians(values, rng)

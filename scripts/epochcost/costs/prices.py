@@ -18,6 +18,8 @@ USD = "USD"
 ON_DEMAND, MONTHLY, OWNED, FREE = "on_demand", "monthly", "owned", "free"
 # What the provider may take back at any time.
 INTERRUPTIBLE = ("spot", "preemptible")
+# A month is billed as 30 days.
+MONTH_S = 30 * 24 * 3600.0
 _SCHEMA = schemas.FOLDER / "prices.schema.json"
 _BOOK = re.compile(r"20\d\d-(0[1-9]|1[0-2])(-\d\d)?")
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?$")
@@ -83,7 +85,7 @@ def load(
     Raises:
         InputError: names the file, the line and the column of what cannot be.
     """
-    rates = {USD: 1.0} | dict(rates or {})
+    rates = dict(rates or {}) | {USD: 1.0}
     rows = [(f"{path}, line {line}", row) for path in paths for line, row in _rows(path)]
     for where, row in rows:
         schemas.check(row, _SCHEMA, where)
@@ -121,6 +123,10 @@ def name_of(prices: Sequence[Price], book: str) -> str:
 
 def check_book(book: str) -> str:
     """A book that there can be: `latest`, a month, a day, or a price file of one's own."""
+    try:
+        day_of(book)
+    except ValueError:
+        raise InputError(f"'{book}' is no price book: there is no such day") from None
     if book == LATEST or _BOOK.fullmatch(book) or Path(book).is_file():
         return book
     raise InputError(
@@ -144,14 +150,26 @@ def day_of(book: str) -> date | None:
     return date.fromisoformat(book)
 
 
+def months(kind: str) -> float | None:
+    """What a kind of price is billed by if nothing else is said: monthly ones by whole months."""
+    return MONTH_S if kind == MONTHLY else None
+
+
 def _day(price: Price) -> str:
     return price.as_of.isoformat() if price.as_of else ""
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
     """The rows of a file with their lines; numbers as numbers, nothing as None."""
+    try:
+        return _read(path)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} is no CSV file in UTF-8: {error}") from None
+
+
+def _read(path: Path) -> list[tuple[int, dict[str, Any]]]:
     columns = files.read_json(_SCHEMA)
-    with open(path, newline="", encoding="utf-8") as file:
+    with open(path, newline="", encoding="utf-8-sig") as file:
         reader = csv.DictReader(file)
         for name in reader.fieldnames or ():
             if name not in columns["properties"]:
@@ -206,7 +224,7 @@ def _check_row(row: dict[str, Any], where: str, rates: Mapping[str, float], toda
             f"{where}, price_per_hour: 0 is the price of the kind '{FREE}', and of no other; "
             "an unknown price is empty"
         )
-    if increment and minimum and minimum < increment:
+    if increment and minimum is not None and minimum < increment:
         raise InputError(
             f"{where}, minimum_charge_s: {minimum:g} is below the increment {increment:g}"
         )
@@ -229,12 +247,21 @@ def _check_together(rows: list[tuple[str, dict[str, Any]]], rates: Mapping[str, 
             )
         price = row["price_per_hour"]
         seen[key] = where, price if price is None else price * rates[row["currency"]]
-    for (*place, kind), (where, price) in seen.items():
-        _, other = seen.get((*place, ON_DEMAND), ("", None))
-        if kind in INTERRUPTIBLE and None not in (price, other) and price > other:
+    for (hardware, region, day, kind), (where, price) in seen.items():
+        if kind not in INTERRUPTIBLE or price is None:
+            continue
+        dated = [
+            (other_day, other)
+            for (*place, other_day, other_kind), (_, other) in seen.items()
+            if place == [hardware, region]
+            and (other_kind, other_day <= day) == (ON_DEMAND, True)
+            and other is not None
+        ]
+        in_force = max(dated, default=(day, price))[1]
+        if price > in_force:
             raise InputError(
                 f"{where}, price_per_hour: the {kind} price {price:g} is above the on-demand "
-                f"price {other:g}"
+                f"price {in_force:g}"
             )
 
 
@@ -248,8 +275,8 @@ def _price(row: dict[str, Any], rates: Mapping[str, float]) -> Price:
         as_of=date.fromisoformat(row["as_of"]),
         source_id=row["source_id"],
         region=row.get("region") or "",
-        increment_s=row.get("billing_increment_s") or None,
-        minimum_s=row.get("minimum_charge_s"),
+        increment_s=row.get("billing_increment_s") or months(row["price_kind"]),
+        minimum_s=row.get("minimum_charge_s") or months(row["price_kind"]),
         monthly_fee_usd=(row.get("monthly_fee") or 0.0) * rate,
         retired=date.fromisoformat(retired) if retired else None,
     )

@@ -41,8 +41,6 @@ TABLE_COLUMNS = [
     "predicted",
     "synthetic",
 ]
-# A rate at which nothing that takes a second is ever done.
-_HIGHEST_RATE = 3600.0
 
 
 @dataclass(frozen=True)
@@ -63,6 +61,14 @@ class Job:
         whole = int(self.work_s / self.checkpoint_s + 1e-9)
         rest = self.work_s - whole * self.checkpoint_s
         return [self.checkpoint_s] * whole + ([rest] if rest > 1e-6 * self.work_s else [])
+
+
+def job_of(time_s: float, epochs: float, overhead_s: float, rental: Rental) -> Job:
+    """A training with a checkpoint at the end of each epoch; each start takes all of its overhead,
+    which is a little more than it does: what ends a training comes once."""
+    overhead = 0.0 if pd.isna(overhead_s) else overhead_s
+    around = rental.boot_s + rental.environment_s + rental.data_s
+    return Job(time_s, time_s / epochs, overhead + around)
 
 
 def paid_seconds(job: Job, per_hour: float) -> float:
@@ -118,7 +124,10 @@ def break_even(job: Job, spot_usd: float, on_demand_usd: float) -> float:
     limit = (job.work_s + job.restart_s) * on_demand_usd / spot_usd
     if paid_seconds(job, 0) >= limit:
         return 0.0
-    return optimize.bisect(lambda rate: paid_seconds(job, rate) - limit, 0, _HIGHEST_RATE)
+    high = 1.0
+    while paid_seconds(job, high) < limit:
+        high *= 2
+    return optimize.bisect(lambda rate: paid_seconds(job, rate) - limit, 0, high)
 
 
 def spot_table(
@@ -147,12 +156,7 @@ def spot_table(
 
 
 def _row(offer: dict, rate: float, wait_s: float, rental: Rental) -> dict:
-    overhead = 0.0 if pd.isna(offer["overhead_s"]) else offer["overhead_s"]
-    job = Job(
-        work_s=offer["time_s"],
-        checkpoint_s=offer["time_s"] / offer["epochs"],
-        restart_s=overhead + rental.boot_s + rental.environment_s + rental.data_s,
-    )
+    job = job_of(offer["time_s"], offer["epochs"], offer["overhead_s"], rental)
     paid = paid_seconds(job, rate)
     interruptions = paid * rate / HOUR_S
     spot_usd, full_usd = offer["price_per_hour_usd"], offer["on_demand_per_hour_usd"]

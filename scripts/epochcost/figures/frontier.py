@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from epochcost.costs.options import efficient
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
 
@@ -30,7 +31,11 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     """
     style.apply()
     figure, axes = plt.subplots(figsize=(10, 6.4), layout="constrained")
+    # What is free has no place on the axis; the headline names it.
+    free = options[options.billed_usd.eq(0)]
     shown = options[options.billed_usd.gt(0)]
+    shown = shown.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
+    shown = shown.assign(efficient=efficient(shown))
     if shown.empty:
         axes.text(0.5, 0.5, "no option with a price is known", ha="center", color=style.FAINT)
         axes.set_axis_off()
@@ -58,7 +63,7 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     axes.set_ylabel("bill of one training")
     axes.spines[["top", "right"]].set_visible(False)
     _legend(figure, shown)
-    style.headline(figure, _headline(shown, title))
+    style.headline(figure, _headline(shown, free, title))
     return figure
 
 
@@ -82,11 +87,11 @@ def _equal_prices(axes) -> None:
 
 def _frontier(axes, options: pd.DataFrame) -> None:
     """A line of steps: for each time the least that a training costs which takes no longer."""
-    efficient = options[options.efficient.astype(bool)].sort_values("elapsed_s")
+    worth_it = options[options.efficient.astype(bool)].sort_values("elapsed_s")
     _, right = axes.get_xlim()
     _, top = axes.get_ylim()
-    x = np.concatenate([[efficient.elapsed_s.iloc[0]], efficient.elapsed_s, [right]])
-    y = np.concatenate([[top], efficient.billed_usd, [efficient.billed_usd.iloc[-1]]])
+    x = np.concatenate([[worth_it.elapsed_s.iloc[0]], worth_it.elapsed_s, [right]])
+    y = np.concatenate([[top], worth_it.billed_usd, [worth_it.billed_usd.iloc[-1]]])
     axes.step(x, y, where="post", color=style.INK, linewidth=1.4, zorder=2)
 
 
@@ -134,11 +139,12 @@ def _legend(figure: plt.Figure, options: pd.DataFrame) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=6, frameon=False, fontsize=9)
 
 
-def _headline(options: pd.DataFrame, title: str) -> str:
+def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
     best = options.loc[options.billed_usd.idxmin()]
-    efficient = int(options.efficient.sum())
-    worth = "one is worth it" if efficient == 1 else f"{efficient} are worth it"
+    count = int(options.efficient.sum())
+    worth = "one is worth it" if count == 1 else f"{count} are worth it"
+    names = ", ".join(free.hardware_label.unique())
     return (
         f"{title}: of {len(options)} options {worth}; "
         f"the cheapest is {best.hardware_label} for {style.dollars(best.billed_usd)}"
-    )
+    ) + (f" ({names}: free)" if names else "")

@@ -10,14 +10,17 @@ from epochcost.figures import style
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 
 
-def draw(table: pd.DataFrame, own: pd.DataFrame, change: Change | None, title: str) -> plt.Figure:
+def draw(
+    table: pd.DataFrame, best: pd.Series | None, change: Change | None, title: str, base: str
+) -> plt.Figure:
     """Draw the history of one workload.
 
     Args:
         table: its rows of history.csv, without free offers.
-        own: its options that were measured here, with `date`.
-        change: from the baseline to the cheapest of those; None where there is none.
+        best: its cheapest option that was measured here, with `date`; None for none.
+        change: from the baseline to that; None where one of the two is missing.
         title: the workload's title.
+        base: what the baseline is, such as `the K80 of 2017`.
     """
     style.apply()
     figure, (axes, split) = plt.subplots(
@@ -36,13 +39,11 @@ def draw(table: pd.DataFrame, own: pd.DataFrame, change: Change | None, title: s
             (dates.iloc[-1], line.cost_usd.iloc[-1]),
             xytext=(6, 0), textcoords="offset points", va="center", fontsize=8,
         )  # fmt: skip
-    if len(own):
-        best = own.loc[own.marginal_usd.idxmin()]
+    if best is not None:
         date = pd.to_datetime(best.date)
         axes.plot(date, best.marginal_usd, "D", color=style.colour("local"), markersize=9)
-        note = " (predicted)" if best.predicted else ""
         axes.annotate(
-            f"{best.hardware_label}, measured here{note}", (date, best.marginal_usd),
+            f"{best.hardware_label}, measured here{_notes(best)}", (date, best.marginal_usd),
             xytext=(-8, -14), textcoords="offset points", ha="right", fontsize=8, fontweight="bold",
         )  # fmt: skip
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -51,12 +52,12 @@ def draw(table: pd.DataFrame, own: pd.DataFrame, change: Change | None, title: s
     axes.margins(x=0.14, y=0.12)
     axes.set_ylabel("training alone, at the price of the day")
     axes.spines[["top", "right"]].set_visible(False)
-    _split(split, change)
-    style.headline(figure, _headline(change, title))
+    _split(split, change, base)
+    style.headline(figure, _headline(change, best, title, base))
     return figure
 
 
-def _split(axes, change: Change | None) -> None:
+def _split(axes, change: Change | None, base: str) -> None:
     """The factors between then and now, each beginning where the one before ends."""
     if change is None:
         axes.set_axis_off()
@@ -65,10 +66,11 @@ def _split(axes, change: Change | None) -> None:
         )
         return
     if change.hardware is None:
-        parts = {"price": change.price, "hardware and software": change.both}
+        parts = {"price of an hour": change.price, "hardware and software": change.both}
     else:
         parts = {
-            "price": change.price, "hardware": change.hardware, "software": change.software,
+            "price of an hour": change.price, "hardware": change.hardware,
+            "software": change.software,
         }  # fmt: skip
     axes.set_xscale("log")
     begin = 1.0
@@ -90,12 +92,20 @@ def _split(axes, change: Change | None) -> None:
     axes.set_xticks([tick for tick in _TICKS if low / 1.3 <= tick <= high * 2.5])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("cost over that of the K80 of 2017")
+    axes.set_xlabel(f"cost over that of {base}")
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
 
 
-def _headline(change: Change | None, title: str) -> str:
+def _headline(change: Change | None, best: pd.Series | None, title: str, base: str) -> str:
     if change is None:
         return f"{title}: what its training has cost since it was published"
-    return f"{title}: training costs {style.ratio(change.whole)} what the K80 of 2017 cost"
+    said = f"training costs {style.ratio(change.whole)} what {base} cost{_notes(best)}"
+    return f"{title}: {said}"
+
+
+def _notes(best: pd.Series) -> str:
+    notes = ["predicted"] * bool(best.predicted) + ["synthetic data"] * bool(best.synthetic)
+    if best.price_kind != "on_demand":
+        notes.append(f"{best.price_kind.replace('_', '-')} price")
+    return f" ({', '.join(notes)})" if notes else ""

@@ -29,20 +29,26 @@ def text(
             "this machine give one with --config price=0.10.\n"
         )
     lines = [f"{workload}: one training, started and billed by itself"]
-    lines += [_cheapest(options, deadline_s), _fastest(options, budget_usd)]
+    lines += [*_cheapest(options, deadline_s), _fastest(options, budget_usd)]
     lines += ["", *_table(options[options.efficient.astype(bool)]), ""]
-    lines += _ties(options) + _break_evens(options, rental) + _units(options) + _caveats(options)
+    lines += _break_evens(options, rental) + _units(options) + _caveats(options)
     return "\n".join(lines) + "\n"
 
 
-def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> str:
+def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> list[str]:
+    """The cheapest that ends in time, and what differs from it by no more than chance."""
     in_time = options if deadline_s is None else choices.ends_by(options, deadline_s)
     limit = "" if deadline_s is None else f" that ends within {style.seconds(deadline_s)}"
     if in_time.empty:
         fastest = options.loc[options.elapsed_s.idxmin()]
-        return f"Cheapest{limit}: none does; the fastest is {_said(fastest)}."
+        return [f"Cheapest{limit}: none does; the fastest is {_said(fastest)}."]
     best = in_time.loc[in_time.billed_usd.idxmin()]
-    return f"Cheapest{limit}: {_said(best)}."
+    lines = [f"Cheapest{limit}: {_said(best)}."]
+    tied = choices.tied_with(in_time, best, "billed")
+    if len(tied):
+        names = "; ".join(f"{_name(option)}{_kind(option)}" for _, option in tied.iterrows())
+        lines.append(f"No difference in cost is shown between it and: {names}.")
+    return lines
 
 
 def _fastest(options: pd.DataFrame, budget_usd: float | None) -> str:
@@ -55,12 +61,20 @@ def _fastest(options: pd.DataFrame, budget_usd: float | None) -> str:
 
 
 def _said(option: pd.Series) -> str:
-    kind = option.price_kind.replace("_", "-")
     return (
         f"{_name(option)}, {_span(option, 'elapsed', style.seconds)} for "
-        f"{_span(option, 'billed', style.dollars)} ({kind}, "
-        f"{style.price(option.price_per_hour_usd)} an hour{_notes(option)})"
+        f"{_span(option, 'billed', style.dollars)} ("
+        f"{_words(option.price_kind)}, {style.price(option.price_per_hour_usd)} an hour"
+        f"{_notes(option)})"
     )
+
+
+def _words(kind: str) -> str:
+    return kind.replace("_", "-")
+
+
+def _kind(option: pd.Series) -> str:
+    return f" ({_words(option.price_kind)})"
 
 
 def _name(option: pd.Series) -> str:
@@ -77,6 +91,11 @@ def _notes(option: pd.Series) -> str:
         notes.append("on synthetic data")
     elif pd.notna(option.train_samples) and option.train_samples != option.complete_samples:
         notes.append(f"on {option.train_samples:,.0f} samples")
+    if option.price_kind in prices.INTERRUPTIBLE:
+        notes.append("if never taken away")
+        if pd.notna(option.break_even_per_hour):
+            rate = f"{option.break_even_per_hour:.2g}"
+            notes.append(f"costs what it does on demand at {rate} interruptions an hour")
     return "".join(f"; {note}" for note in notes)
 
 
@@ -92,7 +111,7 @@ def _table(options: pd.DataFrame) -> list[str]:
     rows = [("worth it: nothing is both faster and cheaper", "time", "bill", "cheapest with")]
     rows += [
         (
-            f"{_name(option)} ({option.price_kind.replace('_', '-')}{_notes(option)})",
+            f"{_name(option)} ({_words(option.price_kind)}{_notes(option)})",
             style.seconds(option.elapsed_s),
             style.dollars(option.billed_usd),
             f"{option.cheapest_probability:.0%}",
@@ -106,15 +125,6 @@ def _table(options: pd.DataFrame) -> list[str]:
         )
         for row in rows
     ]  # fmt: skip
-
-
-def _ties(options: pd.DataFrame) -> list[str]:
-    best = options.loc[options.billed_usd.idxmin()]
-    tied = choices.tied_with(options, best, "billed")
-    if tied.empty:
-        return []
-    names = "; ".join(_name(option) for _, option in tied.iterrows())
-    return [f"No difference in cost is shown between the cheapest and: {names}."]
 
 
 def _break_evens(options: pd.DataFrame, rental: Rental) -> list[str]:
@@ -160,6 +170,16 @@ def _units(options: pd.DataFrame) -> list[str]:
 
 def _caveats(options: pd.DataFrame) -> list[str]:
     lines = []
+    if options.source_id.ne(OWN).any() and options.source_id.eq(OWN).any():
+        lines.append(
+            "Published trainings are billed for their epochs alone, as no more is known of them; "
+            "those measured here with start, data and building."
+        )
+    if options.predicted.any():
+        lines.append(
+            "Predictions have been seen to be off by a quarter, outside of their range; full runs "
+            "(scale=full) replace them."
+        )
     if options.exact.any():
         lines.append(
             "Single runs are taken as exact: how far another one would be from them is not known."

@@ -18,7 +18,7 @@ def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     if table.empty:
         return "Nothing is to be run: everything that is configured has been measured."
     lines = [
-        _line(labels.get(hardware, hardware), estimates.total(rows))
+        _line(labels.get(hardware, hardware), estimates.total(rows)) + _price(rows.iloc[0])
         for hardware, rows in table.groupby("hardware", sort=True)
     ]
     whole = estimates.total(table)
@@ -37,6 +37,13 @@ def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
             "nothing like it has been measured or published."
         )
     return "\n".join(lines)
+
+
+def _price(row: pd.Series) -> str:
+    if pd.isna(row.price_per_hour_usd):
+        return ""
+    kind = row.price_kind.replace("_", "-")
+    return f" at {style.price(row.price_per_hour_usd)} an hour ({kind})"
 
 
 def refusal(usd: float, most: float) -> str:

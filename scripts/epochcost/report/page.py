@@ -18,7 +18,7 @@ PICTURES = {
     "time": "time over the K80 baseline; the values are in the table below",
     "cost": "cost over the K80 baseline; the values are in the table below",
     "frontier": "bill against time of what can be had; the values are in tables/options.csv",
-    "bill": "the parts of the cheapest bill",
+    "bill": "the parts of the cheapest bill here",
     "history": "what the published trainings have cost since, and what changed it",
 }
 # More rows of noise.csv than this are left to the file.

@@ -1,15 +1,19 @@
 """The files of a schedule: for Kubernetes, and for a machine that is started and stops itself."""
 
+import math
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from epochcost.costs import schedules
+from epochcost.costs import billing, schedules
+from epochcost.costs.prices import Price
 from epochcost.errors import InputError
 
 _HOUR_S, _DAY_S = 3600, 86400
+_COMPUTE_ENGINE = "Google Compute Engine"
 # Runs may take longer than planned, and must end before the next ones begin.
 _PATIENCE = 3
 
@@ -19,14 +23,19 @@ class Rerun:
     """What is measured again, how often and where.
 
     every_s, up_s: seconds between two rounds, and of one.
-    hardware: the entry of config/hardware.yaml.
+    name, hardware: the id and the entry of config/hardware.yaml.
+    repository: where the machine gets epochcost.
+    records: where records are kept between rounds: a folder that is there each time (a volume), or
+        a bucket, gs://...
     arguments: of Snakemake's --config, such as `workloads=mnist_mlp`.
     """
 
     every_s: float
     up_s: float
+    name: str
     hardware: dict[str, Any]
     repository: str
+    records: str
     image: str
     arguments: list[str]
     disk_gib: float
@@ -56,7 +65,7 @@ def cron(every_s: float) -> str:
 
 
 def render(rerun: Rerun) -> dict[str, str]:
-    """The files by name."""
+    """The files by name: for Kubernetes, and, of hardware of Compute Engine, for a machine."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,
@@ -64,45 +73,73 @@ def render(rerun: Rerun) -> dict[str, str]:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["quote"] = shlex.quote
     machine_type, _, accelerators = rerun.hardware.get("instance", "").partition(" + ")
+    fetch, keep = _transfers(rerun.records)
     about = {
         "cron": cron(rerun.every_s),
         "often": _often(rerun.every_s),
         "limit_s": rerun.limit_s,
+        "minutes": math.ceil(rerun.limit_s / 60),
         "image": rerun.image,
         "repository": rerun.repository,
-        "arguments": "".join(f"{argument} " for argument in ["--config", *rerun.arguments]),
+        "records": rerun.records,
+        "fetch": fetch,
+        "keep": keep,
+        "arguments": " ".join([f"hardware={rerun.name}", *rerun.arguments]),
         "cpus": rerun.hardware.get("vcpus", 1),
         "gpus": rerun.hardware.get("gpu_count", 0),
         "machine_type": machine_type.split(" ")[0],
         "accelerator": _accelerator(accelerators, rerun.hardware),
-        "zone": "us-central1-a",
         "disk_gib": f"{rerun.disk_gib:g}",
     }
     about["steps"] = environment.get_template("steps.sh.j2").render(about).rstrip("\n")
-    names = ("cronjob.yaml", "start-up.sh", "vm.sh")
+    names = ["cronjob.yaml"]
+    if rerun.hardware.get("provider") == _COMPUTE_ENGINE:
+        names += ["start-up.sh", "vm.sh"]
     return {name: environment.get_template(f"{name}.j2").render(about) for name in names}
 
 
-def bill(rerun: Rerun, price_per_hour_usd: float, minimum_s: float, rates: schedules.Rates) -> str:
+def _transfers(records: str) -> tuple[str, str]:
+    """Shell commands that fetch the records of earlier rounds, and that keep those of this one.
+
+    A record that is there already is never overwritten.
+    """
+    place = shlex.quote(records)
+    if records.startswith("gs://"):
+        copy = "gcloud storage cp --recursive --no-clobber"
+        fetch = (
+            f"mkdir -p results && {copy} {place}/runs results/ || true  # none in the first round"
+        )
+        return fetch, f"{copy} results/runs {place}/"
+    return (
+        f"mkdir -p results {place} && cp --recursive --no-clobber {place}/. results/runs",
+        f"cp --recursive --no-clobber results/runs/. {place}",
+    )
+
+
+def bill(rerun: Rerun, offer: Price, rates: schedules.Rates) -> str:
     """What it costs a month, as Markdown: on a machine of its own, and on a node that is there."""
     plan = schedules.Plan(
         every_hours=rerun.every_s / _HOUR_S, up_s=rerun.up_s, rules=1, disk_gib=rerun.disk_gib
     )
-    parts = schedules.monthly_bill(plan, price_per_hour_usd, rates, minimum_s)
-    always = 730 * price_per_hour_usd
+    hourly = offer.price_per_hour_usd
+    parts = schedules.monthly_bill(
+        plan, hourly, rates, offer.minimum_s or 0.0, offer.increment_s or 1.0
+    )
+    day = offer.as_of.isoformat() if offer.as_of else "undated"
     lines = [
         "# What it costs a month",
         "",
         f"{_often(rerun.every_s).capitalize()}, {rerun.up_s / 60:g} minutes each time, at "
-        f"{price_per_hour_usd:g} USD an hour.",
+        f"{hourly:g} USD an hour ({offer.price_kind.replace('_', '-')}, {day}, {offer.source_id}).",
         "",
         "| | USD a month |",
         "|---|---:|",
         *(f"| {name} | {usd:.2f} |" for name, usd in parts.items() if usd),
         f"| **a machine that is started and stops itself** | **{sum(parts.values()):.2f}** |",
         f"| a node of Kubernetes that comes and goes with the jobs | {parts['machine']:.2f} |",
-        f"| the same machine, always up | {always:.2f} |",
+        f"| the same machine, always up | {billing.MONTH_H * hourly:.2f} |",
         "",
     ]
     return "\n".join(lines)

@@ -71,7 +71,7 @@ def ratio_interval(values: Sequence[float], over: Sequence[float]) -> Interval |
     upper, lower = np.asarray(values, float), np.asarray(over, float)
     if min(len(upper), len(lower)) < 1:
         return None
-    if len(upper) * len(lower) > _MOST_PAIRS:
+    if len(upper) * len(lower) > _MOST_PAIRS and min(len(upper), len(lower)) > 10:
         return _searched_interval(upper, lower)
     pairs = np.divide.outer(upper, lower)
     ratios = np.unique(pairs)
