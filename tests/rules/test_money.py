@@ -15,6 +15,7 @@ def measured(clone, record):
     here = machine.describe()
     record["machine"] |= {"id": here["id"], "usable_cores": here["usable_cores"]}
     record["wall_s"] = 100.0
+    record["data"]["source"] = "synthetic"
     path = clone.folder / "results/runs" / f"{record['run']['id']}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record))

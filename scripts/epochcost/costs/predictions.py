@@ -34,6 +34,8 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     long a quick run takes, all in all, over a full one.
     """
     own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
+    if own.empty:
+        return pd.DataFrame(columns=COLUMNS)
     kept = own if keep_disturbed else own[own.noise.fillna("").eq("")]
     walls = kept.groupby([*_SAME, "predicted"], dropna=False).wall_s.median().reset_index()
     both = summaries(own, keep_disturbed).merge(walls, on=[*_SAME, "predicted"], how="left")

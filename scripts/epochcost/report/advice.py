@@ -8,6 +8,9 @@ from epochcost.costs.billing import Rental
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
 
+# More interruptions an hour than any provider has.
+_RARE_LIMIT = 60
+
 
 def text(
     workload: str,
@@ -65,8 +68,17 @@ def _said(option: pd.Series) -> str:
         f"{_name(option)}, {_span(option, 'elapsed', style.seconds)} for "
         f"{_span(option, 'billed', style.dollars)} ("
         f"{_words(option.price_kind)}, {style.price(option.price_per_hour_usd)} an hour"
-        f"{_notes(option)})"
+        f"{_notes(option)}{_break_even_rate(option)})"
     )
+
+
+def _break_even_rate(option: pd.Series) -> str:
+    """How often a machine may be taken away until it costs what it does on demand."""
+    rate = option.break_even_per_hour
+    if pd.isna(rate):
+        return ""
+    said = f"{rate:.2g}" if rate < _RARE_LIMIT else f"more than {_RARE_LIMIT}"
+    return f"; it costs what it does on demand if that happens {said} times an hour"
 
 
 def _words(kind: str) -> str:
@@ -93,9 +105,6 @@ def _notes(option: pd.Series) -> str:
         notes.append(f"on {option.train_samples:,.0f} samples")
     if option.price_kind in prices.INTERRUPTIBLE:
         notes.append("if never taken away")
-        if pd.notna(option.break_even_per_hour):
-            rate = f"{option.break_even_per_hour:.2g}"
-            notes.append(f"costs what it does on demand at {rate} interruptions an hour")
     return "".join(f"; {note}" for note in notes)
 
 
