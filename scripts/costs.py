@@ -10,6 +10,7 @@ import pandas as pd
 
 from epochcost import configuration, errors, files
 from epochcost.costs import billing, history, market, options, spot, tables
+from epochcost.measurement import machine
 
 
 def main() -> None:
@@ -33,7 +34,7 @@ def main() -> None:
     )
     parser.add_argument("--output", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
-    prices = market.of(arguments)
+    prices = market.of(arguments, machine.describe()["id"])
     configured = configuration.load()
     runs = tables.read_runs(arguments.tables / "runs.csv")
     epochs = tables.read_epochs(arguments.tables / "epochs.csv")

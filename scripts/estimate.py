@@ -12,6 +12,7 @@ import pandas as pd
 from epochcost import configuration, errors
 from epochcost.costs import estimates, market, published, rows, tables
 from epochcost.hardware import LOCAL
+from epochcost.measurement import machine
 from epochcost.records import record
 from epochcost.report import estimate
 
@@ -31,7 +32,7 @@ def main() -> None:
         planned,
         tables.runs_table([*published.runs(arguments.published, labels), *there]),
         arguments.scale,
-        market.of(arguments),
+        market.of(arguments, machine.describe()["id"]),
     )
     print(estimate.text(table, labels | {LOCAL: "this machine"}))
     usd = estimates.total(table).usd

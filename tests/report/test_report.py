@@ -184,7 +184,8 @@ def test_predictions_stand_beside_what_was_measured():
         "workload": "mnist_mlp", "framework": "pytorch", "variant": "default",
         "hardware_label": "AMD EPYC, 2 cores", "predicted_s": 42.0, "predicted_low": 41.4,
         "predicted_high": 43.7, "quick_runs": 1, "measured_s": 39.7, "full_runs": 2,
-        "predicted_over_measured": 42 / 39.7, "wall_share": 0.123, "synthetic": False,
+        "predicted_over_measured": 42 / 39.7, "wall_share": 0.123, "disturbed": False,
+        "synthetic": False,
     }  # fmt: skip
     text = quality.predictions_markdown(pd.DataFrame([row]))
     assert text.splitlines()[2] == (

@@ -23,7 +23,7 @@ def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(c
         again["epochs"] = [one | {"train_s": trial * one["train_s"]} for one in first["epochs"]]
         (folder / f"default-{trial}.json").write_text(json.dumps(again))
     seconds = first["wall_s"] + 4 * 600
-    wanted = ("--config", "precision=0.1%", f"budget_hours={(seconds + 5) / 3600}")
+    wanted = ("--config", "precision=0.1%", f"budget_hours={(seconds + 0.5) / 3600}")
     clone.snakemake("--quiet", "all", *wanted)
     # The sixth run of those that an interval takes, and after it the budget was spent.
     assert sorted(path.stem for path in folder.glob("*.json"))[-1] == "default-6"

@@ -41,7 +41,7 @@ def test_everything_is_made_and_marked_synthetic(done):
         f"local/mnist_mlp/{name}/default-1.json" for name in ("keras-tensorflow", "pytorch")
     }
     own = [row for row in table(done, "relative") if row["source_id"] == "own"]
-    assert len(own) == 2
+    assert [row["cost_kind"] for row in own].count("billed") == len(own) / 2 == 2
     for row in own:
         assert row["synthetic"] == "True"
         assert row["predicted"] == "True"
@@ -60,7 +60,7 @@ def test_the_report_is_one_file_that_needs_no_network(done):
     page = (done.folder / "results/report.html").read_text()
     assert "This machine" in page
     assert "Synthetic data." in page
-    assert page.count("data:image/svg+xml;base64,") == 14
+    assert page.count("data:image/svg+xml;base64,") == 35
     assert not re.search(r'<(?:img|script|link)[^>]*(?:src|href)="http', page)
 
 
@@ -84,7 +84,8 @@ def test_a_changed_training_script_or_price_trains_nothing(done):
     script.write_text(script.read_text() + "# changed\n")
     assert "Nothing to be done" in jobs(done)
     planned = jobs(done, "--config", "price={per_hour_usd: 0.2, kind: on_demand}")
-    assert "tables" in planned
+    assert re.search(r"^costs\s", planned, re.MULTILINE)
+    assert not re.search(r"^runs\s", planned, re.MULTILINE)
     assert "train" not in planned
 
 
@@ -245,7 +246,7 @@ def test_a_bad_price_in_the_book_draws_nothing(done):
     output = failed.stdout + failed.stderr
     assert before
     assert failed.returncode == 1
-    assert "config/prices.csv, line 2, price_per_hour_usd: -1 cannot be a price" in output
+    assert "config/prices.csv, line 2: price_per_hour: -1.0 is below 0" in output
     assert "Traceback" not in output
     done.snakemake("--quiet", "all")
 

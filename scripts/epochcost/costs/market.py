@@ -9,7 +9,6 @@ from epochcost.costs import billing, prices
 from epochcost.costs.billing import Rental
 from epochcost.costs.prices import Price
 from epochcost.hardware import LOCAL
-from epochcost.measurement import machine
 
 # For how long a price is taken to hold after its day.
 PRICE_HOLDS = timedelta(days=2 * 365)
@@ -88,8 +87,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def of(arguments: argparse.Namespace) -> Market:
+def of(arguments: argparse.Namespace, machine_id: str) -> Market:
     """The market that a script was told of.
+
+    Args:
+        machine_id: the machine at hand, where the script was told of none.
 
     Raises:
         InputError: a price file or the name of the book cannot be.
@@ -110,5 +112,5 @@ def of(arguments: argparse.Namespace) -> Market:
         offers=prices.load(Path(book), rates=rates) if prices.is_file(book) else None,
         rental=arguments.rental,
         local=local,
-        machine_id=arguments.machine or machine.describe()["id"],
+        machine_id=arguments.machine or machine_id,
     )

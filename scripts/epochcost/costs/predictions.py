@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from epochcost.costs.repeats import GROUP, summaries
+from epochcost.costs.repeats import GROUP, summaries, undisturbed
 from epochcost.costs.rows import OWN
 
 _SAME = [name for name in GROUP if name != "predicted"]
@@ -22,6 +22,7 @@ COLUMNS = [
     "quick_wall_s",
     "full_wall_s",
     "wall_share",
+    "disturbed",
     "synthetic",
 ]
 
@@ -36,7 +37,8 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
     if own.empty:
         return pd.DataFrame(columns=COLUMNS)
-    kept = own if keep_disturbed else own[own.noise.fillna("").eq("")]
+    groups = own.groupby([*_SAME, "predicted"], dropna=False, sort=False)
+    kept = pd.concat([undisturbed(group, keep_disturbed) for _, group in groups])
     walls = kept.groupby([*_SAME, "predicted"], dropna=False).wall_s.median().reset_index()
     both = summaries(own, keep_disturbed).merge(walls, on=[*_SAME, "predicted"], how="left")
     is_quick = both.predicted.astype(bool)
@@ -46,8 +48,11 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
         columns={name: name.replace("time", "measured") for name in names}
         | {"runs": "full_runs", "wall_s": "full_wall_s"}
     )
-    full = full[[*_SAME, "full_runs", "measured_s", "measured_low", "measured_high", "full_wall_s"]]
-    table = quick.merge(full, on=_SAME)
+    measured = ["full_runs", "measured_s", "measured_low", "measured_high", "full_wall_s"]
+    full = full[[*_SAME, *measured, "noisy_runs"]]
+    table = quick.merge(full, on=_SAME, suffixes=("", "_full"))
+    # A disturbed time is no fair judge of a prediction, and a disturbed prediction is no fair one.
+    table["disturbed"] = table.noisy_runs.gt(0) | table.noisy_runs_full.gt(0)
     table["predicted_over_measured"] = table.predicted_s / table.measured_s
     within = table.measured_s.between(table.predicted_low, table.predicted_high)
     table["within"] = within.astype(object).where(table.predicted_low.notna())

@@ -71,7 +71,7 @@ def _prediction_cells(row) -> list[str]:
         str(row.full_runs),
         f"{row.predicted_over_measured:.2f}",
         f"{row.wall_share:.1%}",
-        "synthetic data" if row.synthetic else "",
+        ", ".join(["disturbed"] * bool(row.disturbed) + ["synthetic data"] * bool(row.synthetic)),
     ]
 
 
