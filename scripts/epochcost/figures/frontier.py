@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from epochcost.costs import prices
 from epochcost.costs.options import efficient
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
@@ -112,6 +113,7 @@ def _point(axes, row) -> None:
     )  # fmt: skip
     if row.efficient:
         notes = [row.price_kind.replace("_", "-")]
+        notes += ["if never taken away"] if row.price_kind in prices.INTERRUPTIBLE else []
         notes += ["predicted"] if row.predicted else []
         notes += ["synthetic data"] if row.synthetic else []
         notes += [] if own else ["as published"]
@@ -139,6 +141,13 @@ def _legend(figure: plt.Figure, options: pd.DataFrame) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=6, frameon=False, fontsize=9)
 
 
+def _marks(best: pd.Series) -> str:
+    """What a reader must know of the option that the headline names."""
+    marks = ["predicted"] * bool(best.predicted) + ["synthetic data"] * bool(best.synthetic)
+    marks += ["if never taken away"] * (best.price_kind in prices.INTERRUPTIBLE)
+    return f" ({', '.join(marks)})" if marks else ""
+
+
 def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
     best = options.loc[options.billed_usd.idxmin()]
     count = int(options.efficient.sum())
@@ -146,5 +155,5 @@ def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
     names = ", ".join(free.hardware_label.unique())
     return (
         f"{title}: of {len(options)} options {worth}; "
-        f"the cheapest is {best.hardware_label} for {style.dollars(best.billed_usd)}"
+        f"the cheapest is {best.hardware_label} for {style.dollars(best.billed_usd)}{_marks(best)}"
     ) + (f" ({names}: free)" if names else "")
