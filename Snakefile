@@ -41,4 +41,5 @@ onstart:
 
 
 onsuccess:
-    print("epochcost: the report is results/report.html")
+    if reports():
+        print("epochcost: the report is results/report.html")

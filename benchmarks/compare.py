@@ -1,9 +1,8 @@
 """Time scripts/train.py and the plain script of the same recipe in turn; report the ratio.
 
-Both train the same steps in a fresh process each, in random order within a round. What is compared
-is the time of a training step after the warm-up, in a quick run: scripts/train.py reads its clock
-at every 30th step, the plain script only at the first and the last of them. With --epochs it is the
-time of whole epochs with validation, the first left out, as a full run has them.
+Both train the same epochs in a fresh process each, in random order within a round: the short ones
+of a quick run, or with --epochs whole ones. What is compared is the time of an epoch with its
+validation, the first one left out.
 """
 
 import argparse
@@ -22,6 +21,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+from epochcost.measurement.schedule import QUICK_EPOCHS, QUICK_STEPS  # noqa: E402
 from epochcost.measurement.turn import turn  # noqa: E402
 
 WORKLOADS = (
@@ -39,19 +39,9 @@ ENVIRONMENTS = {
     "keras-jax": "jax-cpu",
     "pytorch": "torch-cpu",
 }
-# A quick run of scripts/train.py: one step, 29 steps, ten blocks of 30 steps, one step.
-WARM_UP_STEPS, WARM_UP_BLOCKS, BLOCK_STEPS, QUICK_STEPS = 30, 2, 30, 331
 RESAMPLES = 10_000
 # What glibc is told: keep memory. Else chance decides how often a process must ask for it anew.
 KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**64 - 1)}
-# Runs scripts/train.py with fewer blocks, to try this script out.
-SHORTER = """
-import runpy, sys
-sys.path.insert(0, {scripts!r})
-from epochcost.measurement import schedule
-schedule.QUICK_BLOCKS = {blocks}
-runpy.run_path({scripts!r} + "/train.py", run_name="__main__")
-"""
 
 
 def main() -> None:
@@ -62,13 +52,7 @@ def main() -> None:
     parser.add_argument("framework", choices=ENVIRONMENTS)
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
     parser.add_argument("--rounds", type=int, default=5, help="pairs of runs (5)")
-    parser.add_argument(
-        "--steps",
-        type=int,
-        default=QUICK_STEPS,
-        help="training steps of a run (331); 61, 91, ... try this script out and leave no row",
-    )
-    parser.add_argument("--epochs", type=int, help="2 or more whole epochs, instead of steps")
+    parser.add_argument("--epochs", type=int, help="2 or more whole epochs, not short ones")
     parser.add_argument(
         "--system-memory",
         action="store_true",
@@ -83,26 +67,22 @@ def main() -> None:
         help="table that gets a row; default: benchmarks/results/plain.csv",
     )
     arguments = parser.parse_args()
-    timed = arguments.steps - 1 - WARM_UP_STEPS
-    if timed < BLOCK_STEPS or timed % BLOCK_STEPS or arguments.steps > QUICK_STEPS:
-        parser.error("--steps is 61, 91, 121, ... or 331")
     if arguments.rounds < 1:
         parser.error("--rounds is 1 or more")
     if arguments.epochs and arguments.epochs < 2:
         parser.error("--epochs is 2 or more")
     if not arguments.system_memory:
         os.environ.update(KEEP_MEMORY)
-    compare(arguments, timed)
+    compare(arguments)
 
 
-def compare(arguments: argparse.Namespace, timed: int) -> None:
-    """Run all rounds, print them, and append their summary to the table (not of a short try)."""
+def compare(arguments: argparse.Namespace) -> None:
+    """Run all rounds, print them, and append their summary to the table."""
     python = arguments.python or ROOT / f".venvs/{ENVIRONMENTS[arguments.framework]}/bin/python"
     if not python.is_file():
         sys.exit(f"{python} is missing; make the environment or give --python")
     ours, plain = [], []
-    unit = "epoch" if arguments.epochs else "step"
-    print(f"milliseconds of a training {unit}")
+    print("milliseconds of an epoch with its validation")
     print("round  first          ours          plain   ratio  loss of ours, of plain  remarks")
     for number in range(1, arguments.rounds + 1):
         first = random.choice(["ours", "plain"])
@@ -111,8 +91,7 @@ def compare(arguments: argparse.Namespace, timed: int) -> None:
                 record = run_ours(arguments, python, number)
             else:
                 times = run_plain(arguments, python, seed=number + 1)
-        seconds = seconds_per_epoch if arguments.epochs else seconds_per_step
-        for milliseconds, each in zip((ours, plain), seconds(record, times, timed), strict=True):
+        for milliseconds, each in zip((ours, plain), later_epochs(record, times), strict=True):
             milliseconds.append(1000 * each)
         print(
             f"{number:5}  {first:5}  {ours[-1]:12.3f}  {plain[-1]:13.3f}  "
@@ -125,8 +104,6 @@ def compare(arguments: argparse.Namespace, timed: int) -> None:
     ratio = float(np.median(ratios))
     low, high = interval(ratios)
     print(f"ours / plain: {ratio:.4f} (95 % interval {low:.4f} to {high:.4f})")
-    if arguments.steps != QUICK_STEPS:
-        return
     machine = record["machine"]
     on_gpu = record["software"]["device"] == "gpu" and machine["gpus"]
     append(
@@ -140,7 +117,9 @@ def compare(arguments: argparse.Namespace, timed: int) -> None:
             "framework_version": record["software"]["framework_version"],
             "rounds": arguments.rounds,
             "memory": "system" if arguments.system_memory else "kept",
-            "unit": f"{unit}s 2 to {arguments.epochs}" if arguments.epochs else unit,
+            "unit": f"epochs 2 to {arguments.epochs}"
+            if arguments.epochs
+            else f"epochs 2 to {QUICK_EPOCHS}, of {QUICK_STEPS} steps",
             "ours_ms": f"{np.median(ours):.3f}",
             "plain_ms": f"{np.median(plain):.3f}",
             "ratio": f"{ratio:.4f}",
@@ -150,30 +129,20 @@ def compare(arguments: argparse.Namespace, timed: int) -> None:
     )
 
 
-def seconds_per_step(record: dict, times: dict, timed: int) -> tuple[float, float]:
-    """Seconds of a step after the warm-up, ours and plain."""
-    blocks = record["blocks"][WARM_UP_BLOCKS:-1]
-    steps = sum(block["steps"] for block in blocks)
-    if not steps == times["steps"] == timed:
-        sys.exit(f"ours timed {steps} steps, the plain script {times['steps']}, not {timed}")
-    return sum(block["seconds"] for block in blocks) / timed, times["steps_s"] / timed
-
-
-def seconds_per_epoch(record: dict, times: dict, timed: int) -> tuple[float, float]:
+def later_epochs(record: dict, times: dict) -> tuple[float, float]:
     """Seconds of an epoch with validation, ours and plain: the mean of all but the first."""
     ours = [epoch["train_s"] + (epoch["eval_s"] or 0) for epoch in record["epochs"][1:]]
     plain = np.array(times["train_s"][1:])
     if times["eval_s"]:
         plain = plain + np.array(times["eval_s"][1:])
+    if len(ours) != len(plain):
+        sys.exit(f"ours trained {len(ours) + 1} epochs, the plain script {len(plain) + 1}")
     return float(np.mean(ours)), float(np.mean(plain))
 
 
 def run_ours(arguments: argparse.Namespace, python: Path, number: int) -> dict:
     """Train with scripts/train.py; gives its record. Its seed is its trial number plus one."""
     command = [str(ROOT / "scripts/train.py")]
-    if arguments.steps != QUICK_STEPS:
-        blocks = (arguments.steps - 1 - WARM_UP_STEPS) // BLOCK_STEPS
-        command = ["-c", SHORTER.format(scripts=str(ROOT / "scripts"), blocks=blocks)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "record.json")
         command += [arguments.workload, arguments.framework]
@@ -197,9 +166,9 @@ def run_plain(arguments: argparse.Namespace, python: Path, seed: int) -> dict:
         backend = arguments.framework.removeprefix("keras-")
         command = [str(scripts / "plain_keras.py"), arguments.workload, "--backend", backend]
     command += ["--data", str(arguments.data), "--seed", str(seed)]
-    command += ["--epochs", str(arguments.epochs or 1)]
+    command += ["--epochs", str(arguments.epochs or QUICK_EPOCHS)]
     if not arguments.epochs:
-        command += ["--steps", str(arguments.steps)]
+        command += ["--steps", str(QUICK_STEPS)]
     with turn():
         output = run([str(python), *command])
     return json.loads(output.splitlines()[-1])

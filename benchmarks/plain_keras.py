@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import math
 import os
 import time
 from pathlib import Path
@@ -18,8 +17,7 @@ BATCH = {
     "twitter_bilstm": 32,
     "nietzsche_lstm": 128,
 }
-VALIDATION_STEPS = 80
-WARM_UP_STEPS = 30
+VALIDATION_STEPS = 30
 
 
 def main() -> None:
@@ -36,7 +34,7 @@ def main() -> None:
 
 
 def train(arguments: argparse.Namespace) -> dict:
-    """Train, and give the times: seconds by epoch, and of the steps after the warm-up."""
+    """Train, and give the times: seconds by epoch."""
     import keras
 
     batch = BATCH[arguments.workload]
@@ -46,7 +44,7 @@ def train(arguments: argparse.Namespace) -> dict:
     if arguments.seed is not None:
         keras.utils.set_random_seed(arguments.seed)
     model = compiled_model(arguments.workload, data.vocabulary, data.x.shape[1])
-    stopwatch = make_stopwatch(arguments.steps or math.ceil(len(data.y) / batch))
+    stopwatch = make_stopwatch()
     history = model.fit(
         data.x,
         data.y,
@@ -156,19 +154,14 @@ def compiled_model(workload: str, vocabulary: int, length: int):
     return model
 
 
-def make_stopwatch(steps: int):
-    """A callback that reads the time at the borders of training and validation.
-
-    In the first epoch it reads it twice more: after the warm-up and before the last step. Keras
-    would wait for every step if it had `on_train_batch_end`, so it has none.
-    """
+def make_stopwatch():
+    """A callback that reads the time at the borders of training and validation."""
     import keras
 
     class Stopwatch(keras.callbacks.Callback):
         def __init__(self) -> None:
             super().__init__()
-            self.times: dict = {"train_s": [], "eval_s": [], "steps": 0, "steps_s": None}
-            self.first = True
+            self.times: dict = {"train_s": [], "eval_s": []}
 
         def now(self) -> float:
             """The time when all steps so far are done: reading a weight waits for them."""
@@ -181,19 +174,11 @@ def make_stopwatch(steps: int):
             self.begin = self.now()
             self.train_end = None
 
-        def on_train_batch_begin(self, batch, logs=None):
-            if self.first and batch == WARM_UP_STEPS:
-                self.warm = self.now()
-            if self.first and batch == steps - 1 > WARM_UP_STEPS:
-                self.times["steps"] = batch - WARM_UP_STEPS
-                self.times["steps_s"] = self.now() - self.warm
-
         def on_test_begin(self, logs=None):
             self.train_end = self.now()
 
         def on_epoch_end(self, epoch, logs=None):
             end = self.now()
-            self.first = False
             self.times["train_s"].append((self.train_end or end) - self.begin)
             if self.train_end:
                 self.times["eval_s"].append(end - self.train_end)

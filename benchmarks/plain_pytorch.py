@@ -20,8 +20,7 @@ BATCH = {
     "twitter_bilstm": 32,
     "nietzsche_lstm": 128,
 }
-VALIDATION_STEPS = 80
-WARM_UP_STEPS = 30
+VALIDATION_STEPS = 30
 BINARY = ("imdb_fasttext", "imdb_bilstm", "twitter_bilstm")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -37,7 +36,7 @@ def main() -> None:
 
 
 def train(arguments: argparse.Namespace) -> dict:
-    """Train, and give the times: seconds by epoch, and of the steps after the warm-up."""
+    """Train, and give the times: seconds by epoch."""
     workload, steps, batch = arguments.workload, arguments.steps, BATCH[arguments.workload]
     data = plain_data.read(workload, arguments.data, steps, VALIDATION_STEPS, batch)
     steps = steps or math.ceil(len(data.y) / batch)
@@ -54,19 +53,14 @@ def train(arguments: argparse.Namespace) -> dict:
     model.to(DEVICE)
     optimizer = optimizer_of(workload, model)
 
-    times: dict = {"train_s": [], "eval_s": [], "steps": 0, "steps_s": None, "loss": []}
-    warm = 0.0
-    for epoch in range(arguments.epochs):
+    times: dict = {"train_s": [], "eval_s": [], "loss": []}
+    for _ in range(arguments.epochs):
         begin = now()
         model.train()
         total = torch.zeros((), device=DEVICE)
         correct = torch.zeros((), device=DEVICE)
         order = torch.randperm(len(x), device=DEVICE)
         for step in range(steps):
-            if epoch == 0 and step == WARM_UP_STEPS:
-                warm = now()
-            if epoch == 0 and step == steps - 1 > WARM_UP_STEPS:
-                times["steps"], times["steps_s"] = step - WARM_UP_STEPS, now() - warm
             chosen = order[step * batch : (step + 1) * batch]
             inputs, targets = x[chosen], y[chosen]
             optimizer.zero_grad()

@@ -61,8 +61,7 @@ def reprice(folder: Path, book: str) -> tuple[float, float]:
     middle = time.perf_counter()
     for workload in ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm",
                      "nietzsche_lstm", "twitter_bilstm"):  # fmt: skip
-        for script in ("figure.py", "figure_costs.py"):
-            run(python, f"scripts/{script}", workload, "--tables", tables, "--output", folder)
+        run(python, "scripts/figure.py", workload, "--tables", tables, "--output", folder)
     return middle - begin, time.perf_counter() - middle
 
 

@@ -2,7 +2,8 @@
 
 A session is one call of Snakemake in a copy of this repository that shares its environments and
 prepared data: so many runs of each combination, in rounds, in an order of its own. Prints a table
-and leaves it in benchmarks/results/sessions.csv.
+and leaves it in benchmarks/results/sessions.csv. Full runs, as predictions have no stated
+confidence over runs; of a large batch, which is short.
 """
 
 import argparse
@@ -24,11 +25,11 @@ KEY = ["workload", "framework", "variant", "predicted"]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=6, help="of each combination, in each session")
+    parser.add_argument("--runs", type=int, default=8, help="of each combination, in each session")
     parser.add_argument(
         "--config",
         nargs="+",
-        default=["workloads=mnist_mlp,imdb_bilstm", "frameworks=keras-tensorflow,pytorch"],
+        default=["scale=full", "workloads=mnist_mlp", "frameworks=all", "batch_size=512"],
         help="what to measure, as snakemake takes it",
     )
     parser.add_argument("--folder", type=Path, help="keeps the records; default: a temporary one")

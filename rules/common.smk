@@ -62,6 +62,11 @@ def trains():
     return any(job.rule.name.startswith("train_") for job in workflow.dag.needrun_jobs())
 
 
+def reports():
+    """Whether this call asks for the report."""
+    return any(job.rule.name == "report" for job in workflow.dag.jobs)
+
+
 def refuse_other_hardware():
     """End the run before its first job, if this machine is to train as hardware that it is not."""
     if not workflow.local_exec:
@@ -168,6 +173,11 @@ def code_of(room):
     return sorted(str(path) for path in Path("scripts/epochcost", room).glob("*.*"))
 
 
+# The pictures of a workload: relative to the published baseline, and what a buyer looks at.
+COMPARED = ["time", "cost"]
+TO_CHOOSE_FROM = ["frontier", "bill", "history"]
+
+
 def pictures():
     """The figures of every workload that has a baseline."""
     with open("data/published/baselines.csv", newline="") as file:
@@ -175,7 +185,7 @@ def pictures():
     return expand(
         "results/figures/{workload}-{picture}.svg",
         workload=compared,
-        picture=["time", "cost", "frontier", "bill", "history"],
+        picture=COMPARED + TO_CHOOSE_FROM,
     )
 
 

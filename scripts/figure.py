@@ -1,15 +1,18 @@
-"""Draw a workload's time and cost over the K80 baseline, published bars and own ones.
+"""Draw one workload: time and cost over the K80, the options, a bill in its parts, the history.
 
-In: results/tables/relative.csv, data/published/baselines.csv. Out: <output>/<workload>-time and
-<workload>-cost, as SVG and PNG.
+In: relative.csv, options.csv, history.csv and runs.csv of results/tables, data/published/
+baselines.csv. Out: <output>/<workload>-time, -cost, -frontier, -bill and -history, as SVG and PNG.
 """
 
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.figure import Figure
 
 from epochcost import configuration, errors
-from epochcost.figures import bars, selection
+from epochcost.costs import billing, history
+from epochcost.figures import bars, frontier, selection, style, waterfall
+from epochcost.figures import history as history_figure
 
 
 def main() -> None:
@@ -17,32 +20,64 @@ def main() -> None:
     parser.add_argument("workload", help="a workload of baselines.csv")
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     parser.add_argument("--published", type=Path, default=Path("data/published"))
+    parser.add_argument("--rental", type=billing.rental_of, default=billing.Rental())
     parser.add_argument("--output", type=Path, default=Path("results/figures"))
     arguments = parser.parse_args()
     baseline = _baseline(arguments.published, arguments.workload)
     known = configuration.load()
-    rows = selection.rows_of(
-        selection.side_by_side(pd.read_csv(arguments.tables / "relative.csv")),
-        arguments.workload,
-        baseline.baseline,
-        list(known.hardware),
-    )
+    title = known.workloads.get(arguments.workload, {}).get("title", arguments.workload)
+    tables = {
+        name: pd.read_csv(arguments.tables / f"{name}.csv")
+        for name in ("relative", "options", "history", "runs")
+    }
+    drawn = _compared(tables["relative"], baseline, title, list(known.hardware))
+    drawn |= _to_choose_from(tables, baseline, title, arguments.rental)
+    for name, figure in drawn.items():
+        style.save(figure, arguments.output / f"{arguments.workload}-{name}")
+
+
+def _compared(
+    relative: pd.DataFrame, baseline: pd.Series, title: str, hardware: list[str]
+) -> dict[str, Figure]:
+    """Time and cost over those of the baseline, as bars."""
+    side_by_side = selection.side_by_side(relative)
+    rows = selection.rows_of(side_by_side, baseline.workload, baseline.baseline, hardware)
     # What was trained on another number of samples compares with no bar of this picture.
     rows = rows[rows.time_relative.notna()].reset_index(drop=True)
-    title = known.workloads.get(arguments.workload, {}).get("title", arguments.workload)
     base = bars.Base("K80", "TensorFlow", baseline.price_book, baseline.price_per_hour_usd)
-    for quantity in bars.QUANTITIES:
-        figure = bars.draw(rows, quantity, title, base)
-        bars.save(figure, arguments.output / f"{arguments.workload}-{quantity.name}")
+    return {quantity.name: bars.draw(rows, quantity, title, base) for quantity in bars.QUANTITIES}
 
 
-def _baseline(folder: Path, workload: str):
+def _to_choose_from(
+    tables: dict[str, pd.DataFrame], baseline: pd.Series, title: str, rental: billing.Rental
+) -> dict[str, Figure]:
+    """What a buyer looks at: the options, a bill in its parts, the history."""
+    runs, options, past = (
+        tables[name][tables[name].workload.eq(baseline.workload)].reset_index(drop=True)
+        for name in ("runs", "options", "history")
+    )
+    best = history.measured_here(options, runs)
+    base = runs[runs.run_id.eq(baseline.run_id)].iloc[0]
+    change = None
+    if best is not None:
+        change = history.change(base, baseline.price_per_hour_usd, best, options)
+    named = f"the {base.hardware_label} of {baseline.price_book[:4]}"
+    past = history.kinds_shown(past)
+    return {
+        "frontier": frontier.draw(options, title),
+        "bill": waterfall.draw(waterfall.shown_of(options), rental, title),
+        "history": history_figure.draw(past, best, change, title, named),
+    }
+
+
+def _baseline(folder: Path, workload: str) -> pd.Series:
     """The row of baselines.csv that holds for every study."""
-    table = pd.read_csv(folder / "baselines.csv").query("scope == 'all'").set_index("workload")
-    if workload not in table.index:
-        hint = errors.nearest(workload, table.index)
+    table = pd.read_csv(folder / "baselines.csv").query("scope == 'all'")
+    rows = table[table.workload.eq(workload)]
+    if rows.empty:
+        hint = errors.nearest(workload, table.workload)
         raise errors.InputError(f"no baseline for workload '{workload}'; {hint}")
-    return table.loc[workload]
+    return rows.iloc[0]
 
 
 if __name__ == "__main__":

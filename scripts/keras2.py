@@ -29,7 +29,7 @@ def main():
     with open(os.path.join(arguments.folder, "job.json")) as file:
         job = json.load(file)
     job["shape"] = tuple(job["shape"])
-    times = {"phase": "import", "phases": {}, "epochs": [], "evaluations": [], "input": None}
+    times = {"phase": "import", "phases": {}, "epochs": [], "input": None}
     try:
         train(arguments.folder, job, times)
         times["failure"] = None
@@ -86,12 +86,6 @@ def train(folder, job, times):
     else:
         batches = plain(data, batch)
         model.fit(data["x_train"], data["y_train"], batch_size=batch, **options)
-
-    times["phase"] = "evaluate"
-    for _ in range(schedule["evaluations"]):
-        start = time.perf_counter()
-        model.evaluate(data["x_validation"], data["y_validation"], batch_size=batch, verbose=0)
-        times["evaluations"].append(time.perf_counter() - start)
 
     times["phase"] = "input"
     start = time.perf_counter()
@@ -151,7 +145,7 @@ def make_stopwatch(times, schedule):
             self.begin = time.perf_counter()
 
         def on_batch_begin(self, step, logs=None):
-            if not times["epochs"] and step in schedule["marks"]:
+            if step in schedule["marks"]:
                 self.now["marks"][step] = time.perf_counter() - self.begin
                 times["phase"] = "train"
 

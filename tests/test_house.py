@@ -22,7 +22,7 @@ ROOMS = {
     "report": {"figures", "costs", "statistics", "records"},
     "figures": {"costs", "statistics", "records"},
     "costs": {"statistics", "records"},
-    "statistics": set(),
+    "statistics": {"records"},
     "records": set(),
     "frameworks": {"workloads", "datasets", "measurement"},
     "workloads": {"datasets"},

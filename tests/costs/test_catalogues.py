@@ -90,6 +90,10 @@ def test_a_new_book_is_added_and_the_old_one_stays(book):
     assert "already" in again.stderr
 
 
+def test_a_provider_that_the_catalogue_lacks_costs_no_other_one_its_prices(book):
+    assert list(catalogues.read(str(book), ["aws", "gcp", "nobody"])) == ["gcp"]
+
+
 def test_without_a_network_the_address_is_named(book):
     done = subprocess.run(
         [sys.executable, ROOT / "scripts/prices.py", "--prices", book / "prices.csv",

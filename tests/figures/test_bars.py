@@ -153,7 +153,7 @@ def test_an_unknown_price_is_said(relative):
 def test_the_same_rows_give_the_same_bytes(relative, tmp_path):
     for name in ("1", "2"):
         figure = bars.draw(rows_of(relative()), bars.QUANTITIES[0], "MNIST", BASE)
-        bars.save(figure, tmp_path / name)
+        style.save(figure, tmp_path / name)
     for suffix in (".svg", ".png"):
         first, second = (tmp_path / f"{name}{suffix}" for name in ("1", "2"))
         assert first.read_bytes() == second.read_bytes()

@@ -32,18 +32,23 @@ def test_a_quick_run_leaves_a_whole_record(pythons, little, tmp_path, workload, 
         "dataset": "mnist", "source": "synthetic", "complete": False,
         "train_samples": 6_400, "validation_samples": 1_000, "skipped": 0, "sha256": "",
     }  # fmt: skip
-    assert [block["steps"] for block in record["blocks"]] == [1, 29, 20]
-    assert sum(block["seconds"] for block in record["blocks"]) == pytest.approx(
-        record["epochs"][0]["train_s"]
-    )
+    assert [epoch["epoch"] for epoch in record["epochs"]] == list(range(1, 9))
+    for epoch in record["epochs"]:
+        blocks = [block for block in record["blocks"] if block["epoch"] == epoch["epoch"]]
+        assert [block["part"] for block in blocks] == ["train"] * 3 + ["evaluate"] * 2
+        assert [block["steps"] for block in blocks] == [1, 29, 2, 1, 7]
+        assert [block["samples"] for block in blocks] == [128, 29 * 128, 256, 128, 872]
+        seconds = [block["seconds"] for block in blocks]
+        assert sum(seconds[:3]) == pytest.approx(epoch["train_s"])
+        assert sum(seconds[3:]) == pytest.approx(epoch["eval_s"])
     for phase in ("import", "data", "build", "first_step", "train", "evaluate"):
         assert record["phases"][phase] > 0, phase
     assert record["phases"]["save"] is None
     together = sum(seconds or 0 for seconds in record["phases"].values())
     assert together == pytest.approx(record["wall_s"])
     assert record["utilisation"]["samples"] > 2
-    assert len(record["evaluations"]) == 2
-    assert record["input"]["steps"] == 50
+    assert record["steady_state"]["parts"] == 7
+    assert record["input"]["steps"] == 32
     assert 0 < record["input"]["seconds"] < record["epochs"][0]["train_s"]
     assert (record["input"]["loop_s"] > 0) == framework.startswith("keras-")
     assert record["utilisation"]["peak_rss_mib"] > 100
@@ -108,7 +113,6 @@ def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
         tmp_path / "r.json", "--scale", "full",
     )  # fmt: skip
     assert [epoch["eval_s"] for epoch in record["epochs"]] == [None] * 10
-    assert record["evaluations"] == []
     assert record["quality"]["value"] == record["epochs"][-1]["loss"] < 0.5
     # The text repeats its alphabet, and so does what the model writes.
     assert len(record["sample"]) == 400

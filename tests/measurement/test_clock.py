@@ -22,6 +22,8 @@ def run(clock: Clock, step_s: float = 0.0) -> None:
             if step_s:
                 time.sleep(step_s)
         clock.train_end()
+        for step in range(clock.schedule.evaluation_steps):
+            clock.evaluation_step(step)
         clock.epoch_end(0.5, 0.9)
 
 
@@ -30,20 +32,24 @@ def test_a_full_run_is_the_whole_recipe():
     assert FULL.marks == (1,)
 
 
-def test_a_quick_run_is_a_few_hundred_steps_in_ten_stretches():
-    assert (QUICK.epochs, QUICK.steps) == (1, 331)
-    assert QUICK.marks == (1, 30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 330)
+def test_a_quick_run_is_eight_short_epochs():
+    assert (QUICK.epochs, QUICK.steps, QUICK.evaluation_steps) == (8, 32, 30)
+    assert QUICK.marks == (1, 30)
+    assert QUICK.samples == 31 * 128 + 60_000 % 128
 
 
-def test_a_quick_run_of_little_data_stops_at_its_end():
-    small = schedule.plan("quick", RECIPE, 5_000, 1_000)
-    assert small.steps == 40
-    assert small.marks == (1, 30)
+@pytest.mark.parametrize(
+    ("samples", "steps", "marks"),
+    [(2_000, 16, (1, 14)), (512, 4, (1, 2)), (384, 3, (1,)), (100, 1, (1,))],
+)
+def test_a_quick_run_of_little_data_has_epochs_of_all_of_it(samples, steps, marks):
+    small = schedule.plan("quick", RECIPE, samples, 1_000)
+    assert (small.steps, small.marks, small.samples) == (steps, marks, samples)
 
 
 def test_a_recipe_without_validation_has_no_passes_and_no_time_of_them():
     plan = schedule.plan("quick", RECIPE, 60_000, 0)
-    assert (plan.evaluations, plan.evaluation_steps) == (0, 0)
+    assert plan.evaluation_steps == 0
     clock = Clock(plan)
     run(clock)
     assert clock.epochs[0].eval_s is None
@@ -55,9 +61,9 @@ def test_a_quick_run_of_fine_tuning_is_a_part_of_each_epoch():
     assert (plan.epochs, plan.steps, plan.evaluation_steps) == (2, 6, 6)
 
 
-def test_the_input_alone_is_timed_over_as_many_steps_as_a_quick_run_has():
-    assert QUICK.input_steps == FULL.input_steps == 331
-    clock = Clock(QUICK)
+def test_the_input_alone_is_timed_over_no_more_steps_than_an_epoch_has():
+    assert (QUICK.input_steps, FULL.input_steps) == (32, 331)
+    clock = Clock(FULL)
     with clock.input_alone(331):
         time.sleep(0.002)
     assert clock.input["steps"] == 331
@@ -65,20 +71,30 @@ def test_the_input_alone_is_timed_over_as_many_steps_as_a_quick_run_has():
 
 
 def test_the_device_is_synchronised_at_borders_and_not_at_each_step():
-    for plan, expected in ((FULL, 2 * 20 + 1), (QUICK, 2 + 12)):
+    for plan, expected in ((FULL, 4 * 20), (QUICK, 5 * 8)):
         clock, calls = Clock(plan), []
         clock.synchronise = lambda calls=calls: calls.append(1)
         run(clock)
         assert len(calls) == expected
 
 
-def test_blocks_add_up_to_the_training_part_of_the_epoch():
-    clock = Clock(schedule.Schedule(1, 20, 200, (1, 5, 10), 0, 1))
+def test_each_epoch_is_read_after_its_first_step_and_before_its_last_ones():
+    clock = Clock(schedule.Schedule(2, 20, 200, (1, 18), 3))
     run(clock, 0.002)
-    blocks = clock.blocks()
-    assert [steps for steps, _ in blocks] == [1, 4, 5, 10]
-    assert sum(seconds for _, seconds in blocks) == pytest.approx(clock.epochs[0].train_s)
-    assert clock.epochs[0].train_s >= 0.04
+    for epoch in clock.epochs:
+        assert 0.002 <= epoch.marks[1] < epoch.marks[18] < epoch.train_s
+        assert epoch.train_s >= 0.04
+        assert 0 < epoch.eval_marks[1] < epoch.eval_s
+
+
+def test_a_framework_that_does_ten_steps_in_one_call_is_read_when_it_tells():
+    clock = Clock(schedule.Schedule(1, 32, 320, (1, 30), 0))
+    clock.epoch_begin()
+    for step in (0, 10, 20, 30):
+        clock.step(step)
+    clock.train_end()
+    clock.epoch_end(0.5)
+    assert list(clock.epochs[0].marks) == [10, 30]
 
 
 def test_phases_add_up_when_they_repeat():

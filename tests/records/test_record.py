@@ -1,3 +1,4 @@
+import json
 import multiprocessing
 import os
 import signal
@@ -10,6 +11,7 @@ from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
 from epochcost.records import record as records
+from epochcost.records.passes import EVALUATE, TRAIN, passes
 
 
 @pytest.fixture
@@ -106,3 +108,14 @@ def test_what_is_no_record_is_named(path, content, message):
     path.write_text(content)
     with pytest.raises(InputError, match=message):
         records.read(path)
+
+
+def test_an_older_record_has_its_validation_as_one_stretch(path):
+    old = json.loads((ROOT / "tests/records/quick-one-epoch.json").read_text())
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(old))
+    blocks = records.read(path)["blocks"]
+    (training,) = passes(blocks, TRAIN)
+    (validation,) = passes(blocks, EVALUATE)
+    assert training.seconds == pytest.approx(old["epochs"][0]["train_s"])
+    assert (validation.steps, validation.seconds) == (79, old["epochs"][0]["eval_s"])

@@ -1,63 +1,83 @@
+import random
+
 import pytest
 
 from epochcost.statistics.prediction import predict
 
 
-def quick(blocks, first_pass=0.2, passes=(0.2, 0.2)) -> dict:
+def epoch(number, step=0.01, begin=0.0, end=0.0, evaluation=0.02, build=0.0) -> list[dict]:
+    """An epoch of 10 training and 5 validation steps; both parts with what comes beside them."""
+    parts = [
+        ("train", 1, step + begin),
+        ("train", 7, 7 * step),
+        ("train", 2, 2 * step + end),
+        ("evaluate", 1, evaluation + build),
+        ("evaluate", 4, 4 * evaluation),
+    ]
+    return [
+        {"epoch": number, "part": part, "steps": steps, "seconds": seconds}
+        for part, steps, seconds in parts
+    ]
+
+
+def quick(*epochs, validation_samples=100) -> dict:
     """A quick run of 1,000 samples in batches of 10, three epochs wanted."""
     return {
         "settings": {"epochs": 3, "batch_size": 10},
-        "data": {"train_samples": 1000, "validation_samples": 100},
-        "blocks": [{"steps": steps, "seconds": seconds} for steps, seconds in blocks],
-        "epochs": [{"eval_s": first_pass, "eval_samples": 100}],
-        "evaluations": [{"seconds": seconds, "samples": 100} for seconds in passes],
+        "data": {"train_samples": 1000, "validation_samples": validation_samples},
+        "blocks": [block for each in epochs for block in each],
     }
 
 
 def test_a_steady_run_is_epochs_times_steps_and_passes():
-    result = predict(quick([(1, 0.01), (29, 0.29), (10, 0.1), (10, 0.1)]))
-    assert result.seconds == pytest.approx(3 * (100 * 0.01 + 0.2))
-    assert result.low == pytest.approx(result.seconds)
-    assert result.high == pytest.approx(result.seconds)
+    result = predict(quick(*(epoch(number) for number in range(1, 9))))
+    whole = 3 * (100 * 0.01 + 10 * 0.02)
+    assert (result.seconds, result.low, result.high) == pytest.approx((whole, whole, whole))
 
 
 def test_start_up_is_paid_once():
-    result = predict(quick([(1, 2.01), (29, 0.29), (10, 0.1)], first_pass=1.2))
-    assert result.seconds == pytest.approx(3 * 1.2 + 2 + 1)
+    first = epoch(1, begin=2.0, build=1.0)
+    result = predict(quick(first, epoch(2), epoch(3)))
+    assert result.seconds == pytest.approx(3 * 1.2 + 3.0)
 
 
-def test_the_range_is_that_of_the_stretches_and_holds_the_value():
-    blocks = [(1, 0.01), (29, 0.29), (10, 0.1), (10, 0.2), (1, 0.01)]
-    result = predict(quick(blocks, passes=(0.2, 0.4)))
-    assert result.seconds == pytest.approx(3 * (100 * 0.015 + 0.3))
-    assert result.low == pytest.approx(3 * (100 * 0.01 + 0.2))
-    assert result.high == pytest.approx(3 * (100 * 0.02 + 0.4))
+def test_what_an_epoch_takes_beside_its_steps_is_paid_once_an_epoch():
+    epochs = [epoch(number, begin=0.3, end=0.2, build=0.1) for number in (1, 2, 3)]
+    assert predict(quick(*epochs)).seconds == pytest.approx(3 * (1.2 + 0.6))
 
 
-def test_what_falls_on_the_last_step_is_paid_once():
-    blocks = [(1, 0.01), (29, 0.29), (10, 0.1), (10, 0.1), (1, 1.01)]
-    assert predict(quick(blocks)).seconds == pytest.approx(3 * (100 * 0.01 + 0.2) + 1)
+def test_epochs_of_two_speeds_make_a_wide_interval_around_their_mean():
+    speeds = [0.01, 0.01, 0.02, 0.01, 0.02, 0.02, 0.01, 0.02]
+    result = predict(quick(*(epoch(n, step) for n, step in enumerate(speeds, start=1))))
+    mean = sum(speeds[1:]) / 7
+    assert result.seconds == pytest.approx(3 * (100 * mean + 0.2))
+    assert result.low < 3 * 1.2 < 3 * 2.2 < result.high
 
 
-def test_a_part_of_the_validation_data_stands_for_all_of_it():
-    record = quick([(1, 0.01), (29, 0.29), (10, 0.1)])
-    record["data"]["validation_samples"] = 1000
-    assert predict(record).seconds == pytest.approx(3 * (1 + 2))
+def test_the_interval_holds_what_comes_in_95_of_100():
+    draw = random.Random(1)
+
+    def held() -> bool:
+        def step():
+            return draw.gauss(0.01, 0.001)
+
+        result = predict(quick(*(epoch(number, step()) for number in range(1, 9))))
+        return result.low <= sum(100 * step() + 0.2 for _ in range(3)) <= result.high
+
+    assert 0.93 < sum(held() for _ in range(4000)) / 4000 < 0.97
 
 
-def test_what_the_first_validation_pass_builds_is_paid_once_however_many_samples_there_are():
-    record = quick([(1, 0.01), (29, 0.29), (10, 0.1), (1, 0.01)], first_pass=1.2)
-    record["data"]["validation_samples"] = 1000
-    assert predict(record).seconds == pytest.approx(3 * (1 + 2) + 1)
+def test_a_recipe_without_validation_has_no_passes():
+    blocks = [
+        [block for block in epoch(number) if block["part"] == "train"] for number in (1, 2, 3)
+    ]
+    assert predict(quick(*blocks, validation_samples=0)).seconds == pytest.approx(3 * 1.0)
 
 
-def test_a_first_mark_that_was_not_read_moves_no_stretch_into_the_warm_up():
-    blocks = [(30, 0.3), (10, 0.1), (10, 0.2), (1, 0.01)]
-    result = predict(quick(blocks))
-    assert (result.low, result.high) == (
-        pytest.approx(3 * (100 * 0.01 + 0.2)),
-        pytest.approx(3 * (100 * 0.02 + 0.2)),
-    )
+def test_an_older_quick_run_of_one_epoch_has_a_prediction_and_no_interval():
+    result = predict(quick(epoch(1, begin=2.0)))
+    assert result.seconds == pytest.approx(3 * 1.2 + 2.0)
+    assert (result.low, result.high) == (None, None)
 
 
 def test_fine_tuning_is_the_sum_of_its_parts_scaled_with_the_first_step_once():
@@ -72,7 +92,3 @@ def test_fine_tuning_is_the_sum_of_its_parts_scaled_with_the_first_step_once():
     }
     # 5 s once; ten steps of 0.5 s; ten of 1 s; two passes and the predictions, twice each.
     assert predict(record).seconds == pytest.approx(5 + 5 + 10 + 2 * 2 + 6)
-
-
-def test_a_short_run_predicts_from_what_it_has():
-    assert predict(quick([(1, 0.05), (4, 0.04)])).seconds > 0

@@ -14,8 +14,9 @@ import pandas as pd
 
 from epochcost.errors import InputError
 
-URL = "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs/v9"
-SOURCE = "skypilot-catalog-v9"
+# The version of the catalogue that SkyPilot 0.14 reads, so it has every provider.
+URL = "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs/v8"
+SOURCE = "skypilot-catalog-v8"
 # Folders of the catalogue by provider in price files.
 _FOLDERS = {
     "aws": "aws", "gcp": "gcp", "lambda": "lambda", "nebius": "nebius", "runpod": "runpod",
@@ -44,15 +45,20 @@ def read(root: str, providers: list[str]) -> dict[str, pd.DataFrame]:
 
     Args:
         root: the folder of the catalogue, an address or a path.
+
+    Raises:
+        InputError: it has none of them, or cannot be reached.
     """
-    found = {}
+    found, missing = {}, []
     for provider in providers:
         if provider in _FOLDERS:
             place = f"{root}/{_FOLDERS[provider]}/vms.csv"
             try:
                 found[provider] = pd.read_csv(place)
             except (URLError, OSError, ValueError) as error:
-                raise InputError(f"{place}: {getattr(error, 'reason', error)}") from None
+                missing.append(f"{place}: {getattr(error, 'reason', error)}")
+    if missing and not found:
+        raise InputError(missing[0])
     return found
 
 

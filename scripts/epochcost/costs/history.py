@@ -60,6 +60,21 @@ def history_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
     return table[COLUMNS].sort_values(COLUMNS[:5], kind="stable", ignore_index=True)
 
 
+def measured_here(options: pd.DataFrame, runs: pd.DataFrame) -> pd.Series | None:
+    """The cheapest option that was measured here, with the day of its newest run; None for none.
+
+    Args:
+        options, runs: rows of one workload, of options.csv and runs.csv.
+    """
+    own = options[options.source_id.eq(OWN) & options.marginal_usd.gt(0)]
+    if own.empty:
+        return None
+    best = own.loc[own.marginal_usd.idxmin()]
+    same = ["framework", "variant", "hardware_id"]
+    matching = runs[runs.source_id.eq(OWN) & (runs[same] == best[same]).all(axis=1)]
+    return pd.concat([best, pd.Series({"date": matching.date.max()})])
+
+
 def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.DataFrame) -> Change:
     """What made the difference between a published training and an option of now.
 

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from epochcost.costs.rows import gflops, gflops_share, run_id
+from epochcost.records.passes import TRAIN, passes
 
 # Repeated yardsticks on a machine at rest differ by a tenth or so.
 _SLOWED_SHARE = 0.75
@@ -19,8 +20,8 @@ class NoiseRow:
 
     other_s: seconds of the process that are in no phase.
     lost_s: work that was lost to interruptions.
-    slowest_epoch: the slowest epoch after the first, over their median; of a quick run the slowest
-        stretch of steps.
+    slowest_epoch: the slowest epoch after the first, over their median; of a quick run by the time
+        of a step in it.
     matmul_gflops: what the processors did in products of matrices just before the run.
     gflops, gflops_share: useful operations a second of the training, and over the former.
     gpu_mhz_low, gpu_mhz_high: over all GPUs and samples.
@@ -123,6 +124,6 @@ def flag_slow_processors(
 
 def _slowest(record: dict[str, Any]) -> float | None:
     times = [epoch["train_s"] for epoch in record["epochs"][1:]]
-    if not times:
-        times = [block["seconds"] / block["steps"] for block in record["blocks"][2:-1]]
+    if record["run"]["scale"] == "quick":
+        times = [one.step_s for one in passes(record["blocks"], TRAIN)[1:]]
     return max(times) / median(times) if times else None

@@ -21,7 +21,6 @@ _DRAWS = 4_000
 # Of more runs than that the medians are not drawn one by one.
 _MOST_DRAWN = 200
 _MOST_EPOCHS = 1_000_000
-_SAME_CASE = [name for name in repeats.GROUP if name not in ("predicted", "data_source")]
 COLUMNS = [
     "workload",
     "hardware_id",
@@ -93,7 +92,7 @@ def options_table(
     summaries = repeats.summaries(usable, keep_disturbed)
     summaries = summaries[tables.follows_recipe(summaries, recipes)]
     summaries = summaries[tables.has_all_samples(summaries, complete_samples)]
-    summaries = best_known(summaries)
+    summaries = repeats.best_known(summaries)
     summaries = summaries[summaries.quality_reached.ne(False)]
     offers = tables.price_frame(market.available(), market.name)
     parts = [summaries.merge(offers, on="hardware_id"), tables.at_hand(summaries, market)]
@@ -109,20 +108,6 @@ def options_table(
         for _, group in table.groupby("workload", sort=True)
     ]
     return pd.concat(judged or [table], ignore_index=True).reindex(columns=COLUMNS)
-
-
-def best_known(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows without the predictions whose full run is there, and without generated data
-    where the same was measured on real data."""
-    kept = rows
-    for worse in ("synthetic", "predicted"):
-        is_worse = kept[worse].astype(bool)
-        same = [name for name in _SAME_CASE if worse == "predicted" or not name.startswith("data_")]
-        same = [name for name in same if worse == "predicted" or name != "train_samples"]
-        better = kept.loc[~is_worse, same].drop_duplicates()
-        has_better = kept[same].merge(better, how="left", indicator=True)["_merge"].eq("both")
-        kept = kept[~(is_worse & has_better.to_numpy())]
-    return kept
 
 
 def ends_by(options: pd.DataFrame, deadline_s: float) -> pd.DataFrame:

@@ -30,6 +30,13 @@ GROUP = [
     "vcpus",
     "gpus_used",
 ]
+_MEASURED = [name for name in GROUP if name not in ("predicted", "data_source")]
+_ON_DATA = ("data_complete", "train_samples")
+# Rows that differ in the first alone are the same, measured better and worse.
+_WORSE = {
+    "synthetic": [name for name in _MEASURED if name not in _ON_DATA],
+    "predicted": _MEASURED,
+}
 _SUMMARY_COLUMNS = [
     "runs", "machines", "time_s", "time_low", "time_high", "time_confidence", "hardware_label",
     "epochs", "batch_size", "metric", "metric_value", "quality_reached", "synthetic", "noisy_runs",
@@ -172,6 +179,18 @@ def _by_group(
         left_out = {"runs_left_out": len(group) - len(kept)}
         rows.append(dict(zip(GROUP, key, strict=True)) | row(kept) | left_out)
     return pd.DataFrame(rows, columns=None if rows else list(dict.fromkeys([*GROUP, *columns])))
+
+
+def best_known(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows without the predictions whose full run is there, and without generated data
+    where the same was measured on real data."""
+    kept = rows
+    for worse, same in _WORSE.items():
+        is_worse = kept[worse].astype(bool)
+        better = kept.loc[~is_worse, same].drop_duplicates()
+        has_better = kept[same].merge(better, how="left", indicator=True)["_merge"].eq("both")
+        kept = kept[~(is_worse & has_better.to_numpy())]
+    return kept
 
 
 def undisturbed(group: pd.DataFrame, keep: bool) -> pd.DataFrame:

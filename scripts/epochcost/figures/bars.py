@@ -8,14 +8,12 @@ bar, away from the line.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from epochcost import files
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
 from epochcost.figures.selection import remarks
@@ -115,14 +113,6 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
             fontsize=38, color=style.FAINT, alpha=0.22, fontweight="bold",
         )  # fmt: skip
     return figure
-
-
-def save(figure: plt.Figure, stem: Path) -> None:
-    """Write the figure as `stem`.svg and `stem`.png."""
-    for suffix, options in ((".svg", {"metadata": {"Date": None}}), (".png", {"dpi": 160})):
-        with files.atomic(stem.with_suffix(suffix)) as temporary:
-            figure.savefig(temporary, format=suffix[1:], **options)
-    plt.close(figure)
 
 
 def _bar(axes, place: int, row, quantity: Quantity) -> None:
@@ -243,7 +233,7 @@ def _legend(figure: plt.Figure, rows: pd.DataFrame) -> None:
                 facecolor=colour,
                 edgecolor="white",
                 hatch=_PREDICTED_HATCH,
-                label="predicted from a quick run here, with the range of its parts",
+                label="predicted from a quick run here, with its interval",
             )
         )
     if len(own) < len(rows):

@@ -1,12 +1,18 @@
 """What one model's training has cost since 2016, and how much of the change is whose."""
 
+from operator import itemgetter
+
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.dates import date2num
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from epochcost.costs.history import Change
 from epochcost.figures import style
 
+# Of a line's name: about how wide it is, and how much room one above the other needs.
+_NAME_POINTS = 120
+_LINE_POINTS = 10
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 
 
@@ -27,6 +33,7 @@ def draw(
         1, 2, figsize=(12, 5.2), width_ratios=[3, 1.35], layout="constrained"
     )
     axes.set_yscale("log")
+    ends = []
     for (hardware, kind), line in table.groupby(["hardware_id", "price_kind"], sort=True):
         dates = pd.to_datetime(line.date)
         dashed = (0, (4, 2)) if kind != "on_demand" else "solid"
@@ -34,11 +41,8 @@ def draw(
             dates, line.cost_usd, marker="o", markersize=5, drawstyle="steps-post",
             linestyle=dashed, color=style.colour(hardware), linewidth=1.5,
         )  # fmt: skip
-        axes.annotate(
-            f"{line.hardware_label.iloc[-1]}, {kind.replace('_', '-')}",
-            (dates.iloc[-1], line.cost_usd.iloc[-1]),
-            xytext=(6, 0), textcoords="offset points", va="center", fontsize=8,
-        )  # fmt: skip
+        name = f"{line.hardware_label.iloc[-1]}, {kind.replace('_', '-')}"
+        ends.append((dates.iloc[-1], line.cost_usd.iloc[-1], name))
     if best is not None:
         date = pd.to_datetime(best.date)
         axes.plot(date, best.marginal_usd, "D", color=style.colour("local"), markersize=9)
@@ -54,7 +58,27 @@ def draw(
     axes.spines[["top", "right"]].set_visible(False)
     _split(split, change, base)
     style.headline(figure, _headline(change, best, title, base))
+    _name_lines(axes, ends)
     return figure
+
+
+def _name_lines(axes, ends: list[tuple[pd.Timestamp, float, str]]) -> None:
+    """Write each line's name at its end, above the one below where both would be at one place."""
+    figure = axes.figure
+    figure.draw_without_rendering()  # the layout is known from here on
+    points = 72 / figure.dpi
+    written: list[tuple[float, float]] = []
+    for date, usd, name in sorted(ends, key=itemgetter(1)):
+        right, height = points * axes.transData.transform((date2num(date), usd))
+        free = height
+        for other_right, other in written:
+            if abs(other_right - right) < _NAME_POINTS:
+                free = max(free, other + _LINE_POINTS)
+        written.append((right, free))
+        axes.annotate(
+            name, (date, usd), xytext=(6, free - height), textcoords="offset points",
+            va="center", fontsize=8,
+        )  # fmt: skip
 
 
 def _split(axes, change: Change | None, base: str) -> None:

@@ -3,25 +3,10 @@
 import pandas as pd
 
 from epochcost.costs import billing
-from epochcost.costs.repeats import GROUP
+from epochcost.costs.repeats import GROUP, best_known
 from epochcost.costs.rows import OWN, RANDOM
 
 _FRAMEWORKS = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch", "fastai", "keras-cntk"]
-_SAME_CASE = [
-    "source_id",
-    "workload",
-    "framework",
-    "framework_version",
-    "variant",
-    "hardware_id",
-    "machine_id",
-    "hardware_label",
-    "epochs",
-    "recipe",
-    "vcpus",
-    "settings",
-    "weights",
-]
 _SAME_RUNS = [
     "source_id",
     "hardware_id",
@@ -65,7 +50,7 @@ def rows_of(
     several prices, the row is shown that is priced like the baseline, if there is one.
     """
     rows = relative[relative.workload.eq(workload) & relative.baseline.eq(baseline)]
-    rows = current(rows[rows.source_id.isin([OWN, baseline])])
+    rows = best_known(rows[rows.source_id.isin([OWN, baseline])])
     keys = pd.DataFrame(
         {
             "published": rows.source_id.ne(OWN),
@@ -80,19 +65,7 @@ def rows_of(
 
 def rows_without_baseline(relative: pd.DataFrame, workload: str) -> pd.DataFrame:
     """The own rows of a workload that no published run can be compared with."""
-    return current(relative[relative.workload.eq(workload) & relative.baseline.isna()])
-
-
-def current(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows without the predictions whose full run is there, and without generated data
-    where the same was measured on real data."""
-    kept = rows
-    for worse, same in (("synthetic", _SAME_CASE), ("predicted", [*_SAME_CASE, "data_complete"])):
-        is_worse = kept[worse].astype(bool)
-        better = kept.loc[~is_worse, same].drop_duplicates()
-        has_better = kept[same].merge(better, how="left", indicator=True)["_merge"].eq("both")
-        kept = kept[~(is_worse & has_better.to_numpy())]
-    return kept
+    return best_known(relative[relative.workload.eq(workload) & relative.baseline.isna()])
 
 
 def _rank(names: list[str]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 import math
 import textwrap
+from pathlib import Path
 
 import matplotlib
 
@@ -9,6 +10,8 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import seaborn as sns
+
+from epochcost import files
 
 INK = "#222222"
 FAINT = "#767676"
@@ -52,6 +55,14 @@ def apply() -> None:
             "hatch.linewidth": 1.4,
         }
     )
+
+
+def save(figure: plt.Figure, stem: Path) -> None:
+    """Write the figure as `stem`.svg and `stem`.png."""
+    for suffix, options in ((".svg", {"metadata": {"Date": None}}), (".png", {"dpi": 160})):
+        with files.atomic(stem.with_suffix(suffix)) as temporary:
+            figure.savefig(temporary, format=suffix[1:], **options)
+    plt.close(figure)
 
 
 def headline(figure: plt.Figure, text: str) -> None:

@@ -5,6 +5,7 @@ import pandas as pd
 
 from epochcost.costs import billing
 from epochcost.costs.billing import Rental
+from epochcost.costs.rows import OWN
 from epochcost.figures import style
 
 
@@ -30,6 +31,15 @@ def parts_of(row: pd.Series, rental: Rental) -> dict[str, float]:
     parts["disk"] = charged * rental.disk_usd_per_hour / billing.HOUR_S
     parts["fees"] = billing.fees_usd(charged, row.monthly_fee_usd)
     return {name: usd for name, usd in parts.items() if usd > 0}
+
+
+def shown_of(options: pd.DataFrame) -> pd.Series | None:
+    """The option whose bill is shown: the cheapest that was measured here, or of all; None for
+    none with a price."""
+    priced = options[options.billed_usd.gt(0)]
+    own = priced[priced.source_id.eq(OWN)]
+    shown = own if len(own) else priced
+    return shown.loc[shown.billed_usd.idxmin()] if len(shown) else None
 
 
 def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:

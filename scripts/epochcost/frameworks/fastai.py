@@ -101,9 +101,6 @@ def train(
         clock.resume(partial(pytorch.restore, model, learner.opt, None))
         if done < schedule.epochs:
             learner.fit(schedule.epochs - done, lr=rate, cbs=ReadClock(clock))
-        for _ in range(schedule.evaluations):
-            with clock.evaluation():
-                learner.validate()
     with clock.phase("measuring"):
         clock.multiply_adds = pytorch.multiply_adds(model, loaders.train.tensors[0][:1])
     with clock.input_alone(schedule.input_steps):
@@ -131,6 +128,8 @@ class ReadClock(Callback):
     def before_batch(self):
         if self.training:
             self.clock.step(self.iter)
+        else:
+            self.clock.evaluation_step(self.iter)
 
     def after_train(self):
         self.clock.train_end()

@@ -112,7 +112,7 @@ def _read_times(times: dict, clock: Clock) -> None:
     for number, epoch in enumerate(times["epochs"], start=1):
         marks = {int(step): seconds for step, seconds in epoch.pop("marks").items()}
         clock.epochs.append(Epoch(number, marks=marks, **epoch))
-    clock.evaluations, clock.input = times["evaluations"], times["input"]
+    clock.input = times["input"]
     if times["failure"]:
         raise RuntimeError(times["failure"])
 

@@ -79,9 +79,6 @@ def train(
         callbacks=[reader],
     )
     reader.end()
-    for _ in range(schedule.evaluations):
-        with clock.evaluation():
-            model.evaluate(*validation, batch_size=batch, verbose=0)
     first = split.x_train[:batch], split.y_train[:batch]
     _time_input(clock, training, (repeated or _Repeated)(*first))
     return lambda inputs: np.asarray(model.predict_on_batch(inputs), np.float32)
@@ -129,11 +126,16 @@ class _Idle(keras.Model):
 
 
 def _wait_for(model: keras.Model) -> None:
-    """Return when the device has done the steps so far: reading a weight needs all of them."""
+    """Return when the device has done the steps so far.
+
+    Reading a weight needs all steps of training, reading what a metric has summed up those of
+    validation.
+    """
     if keras.backend.backend() == "jax":
         # On JAX the weights of the running epoch are apart from the model until they are synced.
         model.jax_state_sync()
-    keras.ops.convert_to_numpy(model.trainable_variables[-1])
+    for variable in (model.trainable_variables[-1], *model.metrics_variables[-1:]):
+        keras.ops.convert_to_numpy(variable)
 
 
 def _variables(model: keras.Model) -> list:
@@ -184,6 +186,9 @@ class _ReadClock(keras.callbacks.Callback):
 
     def on_test_begin(self, logs=None):
         self._clock.train_end()
+
+    def on_test_batch_begin(self, batch, logs=None):
+        self._clock.evaluation_step(batch)
 
     def on_epoch_end(self, epoch, logs=None):
         if "val_accuracy" not in logs:

@@ -29,7 +29,7 @@ def choices(recipe: dict) -> dict[str, list]:
     return memory_choices() | {
         "onednn": [True, False],
         "input_autotuning": [True, False],
-        "steps_per_execution": [1, 10, 30],
+        "steps_per_execution": [1, 10],
         "jit_compile": ["auto", device() == "cpu"],
         **thread_choices(),
     }

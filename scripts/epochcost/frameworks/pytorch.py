@@ -168,12 +168,9 @@ class _Training:
             clock.train_end()
             accuracy = None
             if self.held_out:
-                accuracy = _accuracy(group, trained, loss, self.held_out, batch)
+                accuracy = _accuracy(group, trained, loss, self.held_out, batch, clock)
             clock.epoch_end(mean_loss.item(), accuracy)
             clock.checkpoint(partial(save, model, optimizer, order))
-        for _ in range(schedule.evaluations):
-            with clock.evaluation():
-                _accuracy(group, trained, loss, self.held_out, batch)
         return model
 
     def _build(self, place: torch.device) -> tuple[nn.Module, torch.optim.Optimizer]:
@@ -336,13 +333,14 @@ def _batches(
 
 
 @torch.inference_mode()
-def _accuracy(group: Group, model, loss, held_out, batch: int) -> float:
+def _accuracy(group: Group, model, loss, held_out, batch: int, clock: Clock) -> float:
     """Held-out accuracy, a fraction; the held-out loss is formed too, as Keras does."""
     samples = len(held_out[0])
     model.eval()
     correct = torch.zeros((), device=group.place)
     total = torch.zeros((), device=group.place)
-    for start in range(0, samples, batch):
+    for step, start in enumerate(range(0, samples, batch)):
+        clock.evaluation_step(step)
         x, y = (group.share(part[start : start + batch]) for part in held_out)
         if not len(y):
             continue

@@ -172,5 +172,9 @@ def _moment(alive: Path) -> float:
 
 
 def _epoch(state: dict[str, Any]) -> Epoch:
-    marks = {int(step): seconds for step, seconds in state["marks"].items()}
-    return Epoch(**state | {"marks": marks})
+    # JSON has no numbers as keys.
+    marks = {
+        name: {int(step): seconds for step, seconds in state.get(name, {}).items()}
+        for name in ("marks", "eval_marks")
+    }
+    return Epoch(**state | marks)

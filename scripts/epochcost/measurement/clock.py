@@ -5,12 +5,12 @@ pass, graph building inside epoch 1, process start and data loading outside. The
 synchronised where a time is taken and nowhere else.
 """
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -21,14 +21,16 @@ from epochcost.measurement.schedule import Schedule
 
 @dataclass
 class Epoch:
-    """One epoch as it was timed; seconds since its begin in `marks`, by step.
+    """One epoch as it was timed.
 
+    marks, eval_marks: seconds since training, or validation, began, by the steps done until then.
     eval_s, accuracy: None where the recipe has no validation.
     """
 
     number: int
     marks: dict[int, float] = field(default_factory=dict)
     train_s: float = 0.0
+    eval_marks: dict[int, float] = field(default_factory=dict)
     eval_s: float | None = None
     loss: float | None = None
     accuracy: float | None = None
@@ -68,7 +70,8 @@ class Clock:
     """Takes the times of one run.
 
     A framework sets `synchronise` to a function that returns when the device is idle, then calls
-    `epoch_begin`, `step` before each step, `train_end`, `epoch_end` and `checkpoint`.
+    `epoch_begin`, `step` before each step, `train_end`, `evaluation_step` before each step of
+    validation, `epoch_end` and `checkpoint`.
 
     Args:
         schedule: how far the run trains.
@@ -82,7 +85,6 @@ class Clock:
         self.phases: dict[str, float] = {}
         self.phase_now = "import"
         self.epochs: list[Epoch] = []
-        self.evaluations: list[float] = []
         self.input: dict[str, float] | None = None
         self.sample: str | None = None
         self.accuracy: float | None = None  # of the finished model, where an extra pass gives it
@@ -93,8 +95,9 @@ class Clock:
         self.wall_before = 0.0
         self.resume_from: Path | None = None
         self.keep: Callable[[Clock, Callable[[Path], None]], None] = lambda clock, write: None
-        self._marks = frozenset(schedule.marks)
-        self._begin = 0.0
+        self._begin = self._eval_begin = 0.0
+        self._next_mark: float = math.inf
+        self._eval_mark_is_due = False
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -112,27 +115,43 @@ class Clock:
         """An epoch begins; the device is idle."""
         self.phase_now = "train" if self.epochs else "first_step"
         self.epochs.append(Epoch(len(self.epochs) + 1))
+        self._next_mark = min(self.schedule.marks, default=math.inf)
         self.synchronise()
         self._begin = time.perf_counter()
 
     def step(self, index: int) -> None:
-        """Step `index` of the epoch (from 0) is about to start."""
-        if index in self._marks and len(self.epochs) == 1:
-            self.synchronise()
-            self.epochs[-1].marks[index] = time.perf_counter() - self._begin
-            self.phase_now = "train"
+        """Step `index` of the epoch (from 0) is about to start.
+
+        A framework that does several steps in one call tells of the first of them alone.
+        """
+        if index < self._next_mark:
+            return
+        self.synchronise()
+        self.epochs[-1].marks[index] = time.perf_counter() - self._begin
+        later = (mark for mark in self.schedule.marks if mark > index)
+        self._next_mark = next(later, math.inf)
+        self.phase_now = "train"
 
     def train_end(self) -> None:
         """The training part of the epoch is over, validation begins."""
         self.synchronise()
-        self.epochs[-1].train_s = time.perf_counter() - self._begin
+        self._eval_begin = time.perf_counter()
+        self._eval_mark_is_due = True
+        self.epochs[-1].train_s = self._eval_begin - self._begin
         self.phase_now = "evaluate"
+
+    def evaluation_step(self, index: int) -> None:
+        """Step `index` of the validation pass (from 0) is about to start."""
+        if index and self._eval_mark_is_due:
+            self.synchronise()
+            self.epochs[-1].eval_marks[index] = time.perf_counter() - self._eval_begin
+            self._eval_mark_is_due = False
 
     def epoch_end(self, loss: float, accuracy: float | None = None) -> None:
         """The epoch is over, with its mean training loss and its held-out accuracy."""
         epoch = self.epochs[-1]
         if self.schedule.evaluation_steps:
-            epoch.eval_s = time.perf_counter() - self._begin - epoch.train_s
+            epoch.eval_s = time.perf_counter() - self._eval_begin
         epoch.loss, epoch.accuracy = loss, accuracy
 
     def resume(self, restore: Callable[[Path], None]) -> None:
@@ -168,15 +187,6 @@ class Clock:
         return self.wall_before + process_age() - self.waited
 
     @contextmanager
-    def evaluation(self) -> Iterator[None]:
-        """Time a validation pass outside the epochs; the pass ends with reading its result."""
-        self.phase_now = "evaluate"
-        self.synchronise()
-        start = time.perf_counter()
-        yield
-        self.evaluations.append(time.perf_counter() - start)
-
-    @contextmanager
     def input_alone(self, steps: int, loop_s: float = 0.0) -> Iterator[None]:
         """Time what it takes to have `steps` batches and do nothing with them.
 
@@ -192,15 +202,3 @@ class Clock:
             yield
             seconds = time.perf_counter() - start
             self.input = {"steps": steps, "seconds": seconds, "loop_s": loop_s}
-
-    def blocks(self) -> list[tuple[int, float]]:
-        """(steps, seconds) of each stretch between two marks of the first epoch."""
-        if not self.epochs:
-            return []
-        first = self.epochs[0]
-        borders = [(0, 0.0), *sorted(first.marks.items()), (self.schedule.steps, first.train_s)]
-        return [
-            (end - start, until - since)
-            for (start, since), (end, until) in pairwise(borders)
-            if end > start
-        ]

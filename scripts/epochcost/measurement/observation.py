@@ -4,12 +4,14 @@ import hashlib
 import math
 import subprocess
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
 from epochcost.measurement import activity
 from epochcost.measurement.clock import Clock, Epoch
+from epochcost.records.passes import EVALUATE, TRAIN, passes
 from epochcost.records.record import SCHEMA_VERSION
 
 LOSS = "loss"
@@ -61,7 +63,7 @@ def record(
         value = _finite(clock.accuracy)
     batch, trained = recipe["batch_size"], clock.schedule.samples
     held_out = min(clock.schedule.evaluation_steps * batch, data["validation_samples"])
-    blocks = clock.blocks() if failure is None else []
+    blocks = [] if failure else _blocks(clock, batch, held_out)
     wall = clock.wall()
     # What an earlier process used was not counted.
     energy, method = (None, None) if clock.interruptions else _energy(seen)
@@ -90,11 +92,7 @@ def record(
             for epoch in clock.epochs
             if epoch.done
         ],
-        "blocks": [
-            {"steps": steps, "samples": min(steps * batch, trained), "seconds": seconds}
-            for steps, seconds in blocks
-        ],
-        "evaluations": [{"samples": held_out, "seconds": seconds} for seconds in clock.evaluations],
+        "blocks": blocks,
         "input": clock.input,
         "sample": clock.sample,
         "quality": {
@@ -104,7 +102,7 @@ def record(
             "reached": _reached(metric, value, target) if judged else None,
         },
         "flop_per_sample": _flop(clock),
-        "steady_state": _steady_state(clock, blocks, trained, batch),
+        "steady_state": _steady_state(clock, blocks, batch),
         "utilisation": _utilisation(shares, seen),
         "energy_j": energy,
         "energy_method": method,
@@ -170,12 +168,13 @@ def _phases(clock: Clock, wall: float) -> dict[str, float | None]:
     phases: dict[str, float | None] = dict.fromkeys(_PHASES)
     phases.update(clock.phases)
     if clock.epochs:
-        first = clock.epochs[0].marks.get(1)
+        # Of a framework that does several steps in one call it is the first of these calls.
+        first = min(clock.epochs[0].marks.values(), default=None)
         train = sum(epoch.train_s for epoch in clock.epochs)
         phases["first_step"] = first
         phases["train"] = train - (first or 0.0) if train else None
         done = [epoch.eval_s for epoch in clock.epochs if epoch.eval_s is not None]
-        phases["evaluate"] = sum(done) + sum(clock.evaluations) if done else None
+        phases["evaluate"] = sum(done) if done else None
     phases["other"] = wall - sum(seconds or 0.0 for seconds in phases.values())
     return phases
 
@@ -192,16 +191,43 @@ def _reached(metric: str, value: float | None, target: float) -> bool:
     return value <= target if metric == LOSS else value >= target
 
 
-def _steady_state(
-    clock: Clock, blocks: list[tuple[int, float]], epoch_samples: int, batch: int
-) -> dict[str, Any] | None:
-    """Samples per second once warm: over the epochs after the first, or over a quick run's blocks.
+def _blocks(clock: Clock, batch: int, held_out: int) -> list[dict[str, Any]]:
+    """The stretches of steps that were timed without a stop, of all epochs.
 
-    `low` and `high` are the slowest and the fastest of the parts.
+    Args:
+        held_out: samples of a validation pass.
     """
-    parts = [epoch_samples / epoch.train_s for epoch in clock.epochs[1:] if epoch.train_s]
-    if not parts:
-        parts = [steps * batch / seconds for steps, seconds in blocks[2:-1] if seconds]
+    schedule, blocks = clock.schedule, []
+    for epoch in clock.epochs:
+        parts = [(TRAIN, epoch.marks, schedule.steps, epoch.train_s, schedule.samples)]
+        if epoch.eval_s is not None:
+            steps = schedule.evaluation_steps
+            parts.append((EVALUATE, epoch.eval_marks, steps, epoch.eval_s, held_out))
+        for part, marks, steps, seconds, samples in parts:
+            borders = [(0, 0.0), *sorted(marks.items()), (steps, seconds)]
+            blocks += [
+                {
+                    "epoch": epoch.number,
+                    "part": part,
+                    "steps": end - start,
+                    "samples": min(end * batch, samples) - start * batch,
+                    "seconds": until - since,
+                }
+                for (start, since), (end, until) in pairwise(borders)
+            ]
+    return blocks
+
+
+def _steady_state(clock: Clock, blocks: list[dict[str, Any]], batch: int) -> dict[str, Any] | None:
+    """Samples per second once warm: over the epochs after the first.
+
+    Of a quick run, whose epochs are short, without what an epoch takes beside its steps. `low` and
+    `high` are the slowest and the fastest of the parts.
+    """
+    schedule = clock.schedule
+    parts = [schedule.samples / epoch.train_s for epoch in clock.epochs[1:] if epoch.train_s]
+    if len(schedule.marks) > 1:
+        parts = [batch / one.step_s for one in passes(blocks, TRAIN)[1:]]
     if not parts:
         return None
     return {

@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import IO, Any
 
 from epochcost import files
 from epochcost.errors import InputError
+from epochcost.records.passes import EVALUATE, TRAIN
 
 SCHEMA_VERSION = 1
 _RESERVED_BYTES = 64 * 1024
@@ -181,12 +183,27 @@ def _completed(record: dict[str, Any]) -> dict[str, Any]:
     record["software"].setdefault("settings", {})
     for name in ("wall_s", "energy_method", "yardstick", "flop_per_sample"):
         record.setdefault(name, None)
+    record["blocks"] = _blocks(record)
     record["utilisation"].setdefault("gpus", [])
     for name in _SAMPLED:
         record["noise"].setdefault(name, None)
     for phase in ("finish", "predict", "sample", "lost", "measuring", "other"):
         record.get("phases", {}).setdefault(phase, None)
     return record
+
+
+def _blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """The timed stretches; the first records had those of the first epoch's training alone."""
+    blocks = record.get("blocks", [])
+    if not blocks or "part" in blocks[0]:
+        return blocks
+    blocks = [{"epoch": 1, "part": TRAIN} | block for block in blocks]
+    first, batch = record["epochs"][0], record["settings"]["batch_size"]
+    if first["eval_s"] is not None and first["eval_samples"]:
+        steps = math.ceil(first["eval_samples"] / batch)
+        whole = {"steps": steps, "samples": first["eval_samples"], "seconds": first["eval_s"]}
+        blocks.append({"epoch": 1, "part": EVALUATE} | whole)
+    return blocks
 
 
 def _wrong(error: Exception) -> str:

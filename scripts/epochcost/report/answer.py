@@ -2,9 +2,10 @@
 
 import pandas as pd
 
+from epochcost.costs.repeats import best_known
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
-from epochcost.figures.selection import current, remarks
+from epochcost.figures.selection import remarks
 from epochcost.hardware import LOCAL
 
 
@@ -12,7 +13,7 @@ def own_rows(relative: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     """The rows measured here, over the baseline that holds for every study, if there is one."""
     main = baselines[baselines.scope.eq("all")].set_index("workload").baseline
     over_main = relative.baseline.fillna("").eq(relative.workload.map(main).fillna(""))
-    return current(relative[relative.source_id.eq(OWN) & over_main])
+    return best_known(relative[relative.source_id.eq(OWN) & over_main])
 
 
 def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> list[str]:

@@ -2,19 +2,22 @@
 
 import math
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
-# Steps before the stretches that a prediction is made from.
-WARM_UP_STEPS = 30
+from scipy import stats
+
+from epochcost.records.passes import EVALUATE, TRAIN, passes
+from epochcost.statistics.repeats import CONFIDENCE
 
 
 @dataclass(frozen=True)
 class Prediction:
     """Seconds of all epochs with their validation passes.
 
-    low, high: the same, were every step as fast as in the fastest and as slow as in the slowest
-    stretch of the quick run. It is a range of what was seen, not a confidence interval.
+    low, high: prediction interval of 95 %, were the epochs of the full run drawn from where the
+        quick run's came from. Nothing in it stands for a machine that is slower in the next hour.
+        None where a single epoch, or epochs of different kinds, say nothing of how they vary.
     """
 
     seconds: float
@@ -25,44 +28,55 @@ class Prediction:
 def predict(record: dict[str, Any]) -> Prediction:
     """Predict the full run from the record of a quick one.
 
+    Each short epoch gives the time of a whole one: what a pass takes beside its steps, and as many
+    steps as all samples need. The first one is left out; what it took beyond the others is the
+    start-up, and is paid once.
+
     A recipe for fine-tuning has epochs of different kinds; its quick run is a part of each of
-    them, and the prediction is the sum of their times, scaled to all samples, without a range.
-    Otherwise the sum is start-up + epochs x (steps x seconds per step + validation). Start-up is
-    what the warm-up stretch, the last step and the first validation pass took beyond the later
-    ones.
+    them, and the prediction is the sum of their times, scaled to all samples.
     """
     settings, data = record["settings"], record["data"]
     if "fine_tuning" in settings:
         return Prediction(_scaled(record), None, None)
-    epochs = settings["epochs"]
-    steps = math.ceil(data["train_samples"] / settings["batch_size"])
-    blocks, others = _split_blocks(record["blocks"])
-    per_step = [block["seconds"] / block["steps"] for block in blocks]
-    evaluations = [
-        (e["seconds"], data["validation_samples"] / e["samples"]) for e in record["evaluations"]
-    ]
-    passes = [seconds * share for seconds, share in evaluations]
-    first = record["epochs"][0]
-    whole_pass = 0.0  # of a recipe without validation
-    if first["eval_samples"]:
-        whole_pass = first["eval_s"] * data["validation_samples"] / first["eval_samples"]
-    later_pass = fmean(passes) if passes else whole_pass
-    # What the first pass takes beyond a later one is paid once, however many samples there are.
-    extra_pass = 0.0
-    if evaluations:
-        extra_pass = max(0.0, first["eval_s"] - fmean(seconds for seconds, _ in evaluations))
-    other_seconds = sum(block["seconds"] for block in others)
-    other_steps = sum(block["steps"] for block in others)
+    epochs, batch = settings["epochs"], settings["batch_size"]
+    whole = {
+        TRAIN: math.ceil(data["train_samples"] / batch),
+        EVALUATE: math.ceil(data["validation_samples"] / batch),
+    }
+    seen, short = _by_epoch(record, whole)
+    if len(seen) == 1:
+        return Prediction(_from_one_epoch(record["blocks"], whole, epochs), None, None)
+    start_up = max(0.0, short[0] - fmean(short[1:]))
+    seconds = start_up + epochs * fmean(seen[1:])
+    reach = _reach(seen[1:], epochs)
+    if reach is None:
+        return Prediction(seconds, None, None)
+    return Prediction(seconds, max(0.0, seconds - reach), seconds + reach)
 
-    def total(step: float, evaluation: float) -> float:
-        start_up = max(0.0, other_seconds - other_steps * step)
-        return extra_pass + start_up + epochs * (steps * step + evaluation)
 
-    return Prediction(
-        total(fmean(per_step), later_pass),
-        total(min(per_step), min(passes, default=later_pass)),
-        total(max(per_step), max(passes, default=later_pass)),
-    )
+def _by_epoch(record: dict[str, Any], whole: dict[str, int]) -> tuple[list[float], list[float]]:
+    """Seconds of each epoch, were it a whole one, and as short as it was."""
+    seen, short = {}, {}
+    for part, steps in whole.items():
+        for one in passes(record["blocks"], part):
+            seen[one.epoch] = seen.get(one.epoch, 0.0) + one.seconds_of(steps)
+            short[one.epoch] = short.get(one.epoch, 0.0) + one.seconds
+    return list(seen.values()), list(short.values())
+
+
+def _from_one_epoch(blocks: list[dict[str, Any]], whole: dict[str, int], epochs: int) -> float:
+    """Seconds by an older quick run: all that training took beside its steps is its start-up."""
+    (training,) = passes(blocks, TRAIN)
+    validating = sum(one.seconds_of(whole[EVALUATE]) for one in passes(blocks, EVALUATE))
+    return max(0.0, training.beside_s) + epochs * (whole[TRAIN] * training.step_s + validating)
+
+
+def _reach(seen: list[float], epochs: int) -> float | None:
+    """Half the width of the prediction interval for the sum of so many epochs, by Student's t."""
+    if len(seen) < 2:
+        return None
+    spread = stdev(seen) * math.sqrt(epochs + epochs**2 / len(seen))
+    return float(stats.t.ppf((1 + CONFIDENCE) / 2, len(seen) - 1)) * spread
 
 
 def _scaled(record: dict[str, Any]) -> float:
@@ -79,16 +93,3 @@ def _scaled(record: dict[str, Any]) -> float:
         held_out = data["validation_samples"] / epoch["eval_samples"]
         seconds += epoch["eval_s"] * held_out
     return seconds + record["phases"]["predict"] * held_out
-
-
-def _split_blocks(blocks: list[dict[str, Any]]) -> tuple[list, list]:
-    """The timed stretches, and the others: the warm-up in front, the single step at the end."""
-    done, warm_up = 0, 0
-    while warm_up < len(blocks) and done < WARM_UP_STEPS:
-        done += blocks[warm_up]["steps"]
-        warm_up += 1
-    if len(blocks) > warm_up + 1:
-        return blocks[warm_up:-1], [*blocks[:warm_up], blocks[-1]]
-    if len(blocks) > warm_up:
-        return blocks[warm_up:], blocks[:warm_up]
-    return blocks[1:] or blocks, blocks[:1]

@@ -1,0 +1,53 @@
+"""Passes over data as a record has them: what a step takes, and a pass beside its steps."""
+
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+TRAIN, EVALUATE = "train", "evaluate"
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass over samples.
+
+    steps, seconds: of the whole pass.
+    step_s: seconds of a step once the pass runs: neither its first step nor its last ones.
+    """
+
+    epoch: int
+    steps: int
+    seconds: float
+    step_s: float
+
+    @property
+    def beside_s(self) -> float:
+        """Seconds that a pass takes beside its steps, however many there are."""
+        return self.seconds - self.steps * self.step_s
+
+    def seconds_of(self, steps: int) -> float:
+        """Seconds of a pass of so many steps."""
+        return self.beside_s + steps * self.step_s
+
+
+def passes(blocks: list[dict[str, Any]], part: str) -> list[Pass]:
+    """The passes of a part (TRAIN or EVALUATE), by epoch.
+
+    Args:
+        blocks: of a record, whose clock was read around the steps in the middle of a pass, or
+            after its first one.
+    """
+    epoch_of = itemgetter("epoch")
+    chosen = sorted((block for block in blocks if block["part"] == part), key=epoch_of)
+    return [_pass(epoch, list(group)) for epoch, group in groupby(chosen, epoch_of)]
+
+
+def _pass(epoch: int, blocks: list[dict[str, Any]]) -> Pass:
+    middle = blocks[1:-1] or blocks[1:] or blocks
+    steps, seconds = _sum(middle)
+    return Pass(epoch, *_sum(blocks), seconds / steps)
+
+
+def _sum(blocks: list[dict[str, Any]]) -> tuple[int, float]:
+    return sum(block["steps"] for block in blocks), sum(block["seconds"] for block in blocks)
