@@ -38,7 +38,7 @@ def main() -> None:
 
 def seconds_of_a_step(calls: int = 500_000) -> float:
     """Seconds that `Clock.step` takes where it does not read the time."""
-    clock = Clock(schedule.Schedule(1, calls, calls, (1,), 0))
+    clock = Clock(schedule.Schedule(1, calls, calls, (1,)))
     clock.epoch_begin()
     clock.step(0)
     begin = time.perf_counter()

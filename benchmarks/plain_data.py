@@ -1,6 +1,6 @@
 """The arrays that the plain scripts train on. Reading them is outside of the clock."""
 
-import sys
+import math
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,38 +17,41 @@ class Data(NamedTuple):
     vocabulary: int
 
 
-def read(workload: str, folder: Path, steps: int | None, validation_steps: int, batch: int) -> Data:
-    """The first `steps` training batches and `validation_steps` validation batches; None: all."""
-    train = held_out = None
-    if steps is not None:
-        train, held_out = steps * batch, validation_steps * batch
+def read(workload: str, folder: Path) -> Data:
+    """All samples."""
     if workload == "nietzsche_lstm":
-        x, y = windows(folder, train)
-        data = Data(x, y, None, None, len(np.load(folder / "alphabet.npy")))
-    else:
-        data = Data(
-            inputs(workload, folder, "train", train),
-            np.load(folder / "y_train.npy")[:train],
-            inputs(workload, folder, "validation", held_out),
-            np.load(folder / "y_validation.npy")[:held_out],
-            vocabulary(workload, folder),
-        )
-    if steps is not None and len(data.y) <= (steps - 1) * batch:
-        sys.exit(f"{folder} holds {len(data.y)} samples, too few for {steps} steps of {batch}")
-    return data
+        x, y = windows(folder)
+        return Data(x, y, None, None, len(np.load(folder / "alphabet.npy")))
+    return Data(
+        inputs(workload, folder, "train"),
+        np.load(folder / "y_train.npy"),
+        inputs(workload, folder, "validation"),
+        np.load(folder / "y_validation.npy"),
+        vocabulary(workload, folder),
+    )
 
 
-def inputs(workload: str, folder: Path, part: str, count: int | None) -> np.ndarray:
-    """The inputs of the first `count` samples of a part, `train` or `validation`."""
+def short(samples: int, batch: int, steps: int | None) -> int:
+    """The samples of a pass of so many steps, whose last batch is as large as that of a whole one.
+
+    Args:
+        steps: None for all.
+    """
+    whole = math.ceil(samples / batch)
+    return samples - (whole - min(steps or whole, whole)) * batch
+
+
+def inputs(workload: str, folder: Path, part: str) -> np.ndarray:
+    """The inputs of a part, `train` or `validation`."""
     match workload:
         case "imdb_fasttext":
-            return texts(folder, part, count, length=400, bigrams=True)
+            return texts(folder, part, length=400, bigrams=True)
         case "imdb_bilstm":
-            return texts(folder, part, count, length=100, bigrams=False)
+            return texts(folder, part, length=100, bigrams=False)
         case "twitter_bilstm":
             longest = int(np.load(folder / "longest.npy"))
-            return texts(folder, part, count, longest, bigrams=False, zeros="behind")
-    pictures = np.load(folder / f"x_{part}.npy")[:count].astype("float32") / 255
+            return texts(folder, part, longest, bigrams=False, zeros="behind")
+    pictures = np.load(folder / f"x_{part}.npy").astype("float32") / 255
     match workload:
         case "mnist_mlp":
             return pictures.reshape(-1, 784)
@@ -58,7 +61,7 @@ def inputs(workload: str, folder: Path, part: str, count: int | None) -> np.ndar
 
 
 def texts(
-    folder: Path, part: str, count: int | None, length: int, bigrams: bool, zeros: str = "in front"
+    folder: Path, part: str, length: int, bigrams: bool, zeros: str = "in front"
 ) -> np.ndarray:
     """The last `length` words (and bi-grams) of each text; shorter ones are filled with zeros."""
     kinds = [(np.load(folder / f"words_{part}.npy"), np.load(folder / f"ends_{part}.npy"))]
@@ -66,7 +69,7 @@ def texts(
         kinds.append(
             (np.load(folder / f"bigrams_{part}.npy"), np.load(folder / f"bigram_ends_{part}.npy"))
         )
-    count = len(kinds[0][1][:count])
+    count = len(kinds[0][1])
     rows = np.zeros((count, length), "int32")
     for row in range(count):
         pieces = [tokens[ends[row - 1] if row else 0 : ends[row]] for tokens, ends in kinds]
@@ -78,10 +81,10 @@ def texts(
     return rows
 
 
-def windows(folder: Path, count: int | None) -> tuple[np.ndarray, np.ndarray]:
+def windows(folder: Path) -> tuple[np.ndarray, np.ndarray]:
     """Windows of 40 characters, every third one, and the character after each."""
     text = np.load(folder / "text.npy")
-    starts = range(0, len(text) - 40, 3)[:count]
+    starts = range(0, len(text) - 40, 3)
     return np.array([text[i : i + 40] for i in starts]), np.array([text[i + 40] for i in starts])
 
 

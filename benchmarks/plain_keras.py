@@ -17,14 +17,15 @@ BATCH = {
     "twitter_bilstm": 32,
     "nietzsche_lstm": 128,
 }
-VALIDATION_STEPS = 30
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workload", choices=BATCH)
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
-    parser.add_argument("--steps", type=int, help="training steps of an epoch; default: all")
+    parser.add_argument(
+        "--steps", type=int, help="of an epoch, and of a validation pass; default: all"
+    )
     parser.add_argument("--epochs", type=int, default=1, help="(1)")
     parser.add_argument("--backend", choices=["tensorflow", "torch", "jax"], default="tensorflow")
     parser.add_argument("--seed", type=int, help="of the weights and the order; default: random")
@@ -38,19 +39,22 @@ def train(arguments: argparse.Namespace) -> dict:
     import keras
 
     batch = BATCH[arguments.workload]
-    data = plain_data.read(
-        arguments.workload, arguments.data, arguments.steps, VALIDATION_STEPS, batch
-    )
+    data = plain_data.read(arguments.workload, arguments.data)
     if arguments.seed is not None:
         keras.utils.set_random_seed(arguments.seed)
     model = compiled_model(arguments.workload, data.vocabulary, data.x.shape[1])
     stopwatch = make_stopwatch()
+    samples = plain_data.short(len(data.y), batch, arguments.steps)
+    held_out = None
+    if data.y_validation is not None:
+        held_out_samples = plain_data.short(len(data.y_validation), batch, arguments.steps)
+        held_out = (data.x_validation[:held_out_samples], data.y_validation[:held_out_samples])
     history = model.fit(
-        data.x,
-        data.y,
+        data.x[:samples],
+        data.y[:samples],
         batch_size=batch,
         epochs=arguments.epochs,
-        validation_data=None if data.y_validation is None else data[2:4],
+        validation_data=held_out,
         verbose=0,
         callbacks=[stopwatch],
     )

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import math
 import time
 from pathlib import Path
 
@@ -20,7 +19,6 @@ BATCH = {
     "twitter_bilstm": 32,
     "nietzsche_lstm": 128,
 }
-VALIDATION_STEPS = 30
 BINARY = ("imdb_fasttext", "imdb_bilstm", "twitter_bilstm")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -29,7 +27,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workload", choices=BATCH)
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
-    parser.add_argument("--steps", type=int, help="training steps of an epoch; default: all")
+    parser.add_argument(
+        "--steps", type=int, help="of an epoch, and of a validation pass; default: all"
+    )
     parser.add_argument("--epochs", type=int, default=1, help="(1)")
     parser.add_argument("--seed", type=int, help="of the weights and the order; default: random")
     print(json.dumps(train(parser.parse_args())))
@@ -38,12 +38,14 @@ def main() -> None:
 def train(arguments: argparse.Namespace) -> dict:
     """Train, and give the times: seconds by epoch."""
     workload, steps, batch = arguments.workload, arguments.steps, BATCH[arguments.workload]
-    data = plain_data.read(workload, arguments.data, steps, VALIDATION_STEPS, batch)
-    steps = steps or math.ceil(len(data.y) / batch)
+    data = plain_data.read(workload, arguments.data)
+    samples = plain_data.short(len(data.y), batch, steps)
     x, y = tensor(data.x), labels(workload, data.y)
     validated = data.y_validation is not None
     if validated:
-        x_validation, y_validation = tensor(data.x_validation), labels(workload, data.y_validation)
+        held_out = plain_data.short(len(data.y_validation), batch, steps)
+        x_validation = tensor(data.x_validation[:held_out])
+        y_validation = labels(workload, data.y_validation[:held_out])
     loss_of = binary_loss if workload in BINARY else functional.cross_entropy
     classes_of = binary_classes if workload in BINARY else categorical_classes
     if arguments.seed is not None:
@@ -59,9 +61,8 @@ def train(arguments: argparse.Namespace) -> dict:
         model.train()
         total = torch.zeros((), device=DEVICE)
         correct = torch.zeros((), device=DEVICE)
-        order = torch.randperm(len(x), device=DEVICE)
-        for step in range(steps):
-            chosen = order[step * batch : (step + 1) * batch]
+        order = torch.randperm(len(x), device=DEVICE)[:samples]
+        for chosen in order.split(batch):
             inputs, targets = x[chosen], y[chosen]
             optimizer.zero_grad()
             logits = model(inputs)
@@ -73,7 +74,7 @@ def train(arguments: argparse.Namespace) -> dict:
                 correct += (classes_of(logits.detach()) == targets).sum()
         train_end = now()
         times["train_s"].append(train_end - begin)
-        times["loss"].append(total.item() / len(x))
+        times["loss"].append(total.item() / samples)
         if validated:
             validate(model, loss_of, classes_of, x_validation, y_validation, batch)
             times["eval_s"].append(now() - train_end)

@@ -23,12 +23,12 @@ def main() -> None:
         reader = csv.DictReader(file)
         columns, rows = list(reader.fieldnames), list(reader)
     providers = sorted({row["provider"] for row in rows})
-    catalogue = catalogues.read(arguments.catalogue.rstrip("/"), providers)
+    catalogue, missing = catalogues.read(arguments.catalogue.rstrip("/"), providers)
     today = date.today()
     if any(row["as_of"] == today.isoformat() for row in rows):
         raise errors.InputError(f"{arguments.prices} has prices of {today} already")
     found = catalogues.refresh(rows, catalogue, today)
-    _print(found, [name for name in providers if name not in catalogue])
+    _print(found, missing)
     if not arguments.dry_run and found.rows:
         with files.atomic(arguments.prices) as temporary:
             with open(temporary, "w", newline="", encoding="utf-8") as file:
@@ -39,7 +39,7 @@ def main() -> None:
         print(f"{len(found.rows)} prices of {today} are added to {arguments.prices}")
 
 
-def _print(found: catalogues.Refreshed, others: list[str]) -> None:
+def _print(found: catalogues.Refreshed, missing: list[str]) -> None:
     changed = found.changes[found.changes.before.sub(found.changes.after).abs().gt(1e-6)]
     for row in changed.itertuples():
         print(
@@ -47,10 +47,8 @@ def _print(found: catalogues.Refreshed, others: list[str]) -> None:
             f"({row.after / row.before - 1:+.0%})"
         )
     print(f"{len(changed)} of {len(found.changes)} prices have changed")
-    for notice in found.notices:
+    for notice in (*found.notices, *missing):
         print(notice)
-    if others:
-        print(f"not in the catalogue: {', '.join(others)}")
 
 
 if __name__ == "__main__":

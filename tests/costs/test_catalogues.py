@@ -50,7 +50,7 @@ def book(tmp_path):
 def refreshed(book):
     with open(book / "prices.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    return catalogues.refresh(rows, catalogues.read(str(book), ["gcp"]), date(2026, 11, 1))
+    return catalogues.refresh(rows, catalogues.read(str(book), ["gcp"])[0], date(2026, 11, 1))
 
 
 def test_a_gpu_and_its_machine_are_put_together_in_their_region(refreshed):
@@ -91,7 +91,10 @@ def test_a_new_book_is_added_and_the_old_one_stays(book):
 
 
 def test_a_provider_that_the_catalogue_lacks_costs_no_other_one_its_prices(book):
-    assert list(catalogues.read(str(book), ["aws", "gcp", "nobody"])) == ["gcp"]
+    found, missing = catalogues.read(str(book), ["aws", "gcp", "nobody"])
+    assert list(found) == ["gcp"]
+    assert missing[0].startswith(f"{book}/aws/vms.csv: ")
+    assert missing[1] == "nobody: not in the catalogue"
 
 
 def test_without_a_network_the_address_is_named(book):

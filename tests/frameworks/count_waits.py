@@ -63,7 +63,9 @@ def main():
     {"keras-tensorflow": count_tensorflow, "keras-jax": count_jax}.get(name, count_torch)()
     split = definition.inputs(arrays.load(Path(folder)), recipe["model"])
     steps = len(split.x_train) // recipe["batch_size"]
-    plan = schedule.Schedule(2, steps, steps * recipe["batch_size"], (1,), 2)
+    plan = schedule.Schedule(
+        2, steps, steps * recipe["batch_size"], (1,), 2, 2 * recipe["batch_size"], (1,)
+    )
     clock = clocks.Clock(plan)
     at = {}
     begin, end = clock.epoch_begin, clock.train_end

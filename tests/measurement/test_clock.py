@@ -33,9 +33,14 @@ def test_a_full_run_is_the_whole_recipe():
 
 
 def test_a_quick_run_is_eight_short_epochs():
-    assert (QUICK.epochs, QUICK.steps, QUICK.evaluation_steps) == (8, 32, 30)
-    assert QUICK.marks == (1, 30)
+    assert (QUICK.epochs, QUICK.steps, QUICK.evaluation_steps) == (8, 32, 32)
+    assert QUICK.marks == QUICK.evaluation_marks == (1, 30)
+
+
+def test_the_last_batches_of_a_quick_run_are_as_large_as_those_of_the_full_one():
+    assert (FULL.samples, FULL.evaluation_samples) == (60_000, 10_000)
     assert QUICK.samples == 31 * 128 + 60_000 % 128
+    assert QUICK.evaluation_samples == 31 * 128 + 10_000 % 128
 
 
 @pytest.mark.parametrize(
@@ -45,6 +50,15 @@ def test_a_quick_run_is_eight_short_epochs():
 def test_a_quick_run_of_little_data_has_epochs_of_all_of_it(samples, steps, marks):
     small = schedule.plan("quick", RECIPE, samples, 1_000)
     assert (small.steps, small.marks, small.samples) == (steps, marks, samples)
+    assert small.evaluation_samples == 1_000
+
+
+@pytest.mark.parametrize(
+    ("epochs", "samples", "expected"), [(3, 512, 3), (1, 60_000, 8), (1, 5_000, 1)]
+)
+def test_a_quick_run_is_never_longer_than_a_full_one(epochs, samples, expected):
+    plan = schedule.plan("quick", RECIPE | {"epochs": epochs}, samples, 0)
+    assert plan.epochs == expected
 
 
 def test_a_recipe_without_validation_has_no_passes_and_no_time_of_them():
@@ -71,7 +85,7 @@ def test_the_input_alone_is_timed_over_no_more_steps_than_an_epoch_has():
 
 
 def test_the_device_is_synchronised_at_borders_and_not_at_each_step():
-    for plan, expected in ((FULL, 4 * 20), (QUICK, 5 * 8)):
+    for plan, expected in ((FULL, 4 * 20), (QUICK, 6 * 8)):
         clock, calls = Clock(plan), []
         clock.synchronise = lambda calls=calls: calls.append(1)
         run(clock)
@@ -79,16 +93,16 @@ def test_the_device_is_synchronised_at_borders_and_not_at_each_step():
 
 
 def test_each_epoch_is_read_after_its_first_step_and_before_its_last_ones():
-    clock = Clock(schedule.Schedule(2, 20, 200, (1, 18), 3))
+    clock = Clock(schedule.Schedule(2, 20, 200, (1, 18), 9, 90, (1, 7)))
     run(clock, 0.002)
     for epoch in clock.epochs:
         assert 0.002 <= epoch.marks[1] < epoch.marks[18] < epoch.train_s
         assert epoch.train_s >= 0.04
-        assert 0 < epoch.eval_marks[1] < epoch.eval_s
+        assert 0 < epoch.eval_marks[1] < epoch.eval_marks[7] < epoch.eval_s
 
 
 def test_a_framework_that_does_ten_steps_in_one_call_is_read_when_it_tells():
-    clock = Clock(schedule.Schedule(1, 32, 320, (1, 30), 0))
+    clock = Clock(schedule.Schedule(1, 32, 320, (1, 30)))
     clock.epoch_begin()
     for step in (0, 10, 20, 30):
         clock.step(step)

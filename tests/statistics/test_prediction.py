@@ -74,7 +74,7 @@ def test_a_recipe_without_validation_has_no_passes():
     assert predict(quick(*blocks, validation_samples=0)).seconds == pytest.approx(3 * 1.0)
 
 
-def test_an_older_quick_run_of_one_epoch_has_a_prediction_and_no_interval():
+def test_a_quick_run_of_one_epoch_has_a_prediction_and_no_interval():
     result = predict(quick(epoch(1, begin=2.0)))
     assert result.seconds == pytest.approx(3 * 1.2 + 2.0)
     assert (result.low, result.high) == (None, None)

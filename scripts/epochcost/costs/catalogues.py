@@ -40,8 +40,8 @@ class Refreshed:
     notices: list[str]
 
 
-def read(root: str, providers: list[str]) -> dict[str, pd.DataFrame]:
-    """The catalogue of each provider that it has.
+def read(root: str, providers: list[str]) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """The catalogue of each provider that it has, and why it has none of the others.
 
     Args:
         root: the folder of the catalogue, an address or a path.
@@ -51,15 +51,17 @@ def read(root: str, providers: list[str]) -> dict[str, pd.DataFrame]:
     """
     found, missing = {}, []
     for provider in providers:
-        if provider in _FOLDERS:
-            place = f"{root}/{_FOLDERS[provider]}/vms.csv"
-            try:
-                found[provider] = pd.read_csv(place)
-            except (URLError, OSError, ValueError) as error:
-                missing.append(f"{place}: {getattr(error, 'reason', error)}")
+        if provider not in _FOLDERS:
+            missing.append(f"{provider}: not in the catalogue")
+            continue
+        place = f"{root}/{_FOLDERS[provider]}/vms.csv"
+        try:
+            found[provider] = pd.read_csv(place)
+        except (URLError, OSError, ValueError) as error:
+            missing.append(f"{place}: {getattr(error, 'reason', error)}")
     if missing and not found:
-        raise InputError(missing[0])
-    return found
+        raise InputError(next((why for why in missing if "/" in why), missing[0]))
+    return found, missing
 
 
 def refresh(

@@ -70,8 +70,9 @@ def measured_here(options: pd.DataFrame, runs: pd.DataFrame) -> pd.Series | None
     if own.empty:
         return None
     best = own.loc[own.marginal_usd.idxmin()]
-    same = ["framework", "variant", "hardware_id"]
-    matching = runs[runs.source_id.eq(OWN) & (runs[same] == best[same]).all(axis=1)]
+    same = ["framework", "framework_version", "variant", "hardware_id", "predicted"]
+    ended = runs.source_id.eq(OWN) & runs.status.eq("ok")
+    matching = runs[ended & (runs[same] == best[same]).all(axis=1)]
     return pd.concat([best, pd.Series({"date": matching.date.max()})])
 
 

@@ -21,6 +21,8 @@ _DRAWS = 4_000
 # Of more runs than that the medians are not drawn one by one.
 _MOST_DRAWN = 200
 _MOST_EPOCHS = 1_000_000
+# Half a 95 % interval of a normal distribution, in standard deviations.
+_NORMAL_95 = 1.96
 COLUMNS = [
     "workload",
     "hardware_id",
@@ -32,6 +34,7 @@ COLUMNS = [
     "source_id",
     *billing.PRICE_COLUMNS,
     "runs",
+    "time_confidence",
     "predicted",
     "synthetic",
     "epochs",
@@ -270,12 +273,14 @@ def efficient(ordered: pd.DataFrame) -> list[bool]:
 
 def _drawn_times(row, groups: dict[tuple, pd.DataFrame], keep_disturbed: bool) -> np.ndarray:
     """Training times as chance would have it: the median of runs drawn anew, or, of predictions,
-    anything in their range; of a single run what it took."""
+    around their value as wide as their interval; of a single run what it took."""
     key = _key(getattr(row, name) for name in repeats.GROUP)
     # Of the same runs at two prices the draws are the same; of others they have nothing in common.
     rng = np.random.default_rng(zlib.crc32(repr(key).encode()))
     if row.predicted and pd.notna(row.time_low):
-        return rng.uniform(row.time_low, row.time_high, _DRAWS)
+        # The low end may be cut off at 0.
+        spread = (row.time_high - row.time_s) / _NORMAL_95
+        return np.maximum(rng.normal(row.time_s, spread, _DRAWS), 0.0)
     if row.runs < 2:
         return np.full(_DRAWS, row.time_s)
     group = groups[key]
@@ -288,8 +293,8 @@ def _drawn_times(row, groups: dict[tuple, pd.DataFrame], keep_disturbed: bool) -
 def _normal_medians(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Medians of very many runs drawn anew, by the width of their interval."""
     interval = statistics.median_interval(values)
-    half = (interval.high - interval.low) / 2 / 1.96
-    return rng.normal(np.median(values), half, _DRAWS)
+    spread = (interval.high - interval.low) / 2 / _NORMAL_95
+    return rng.normal(np.median(values), spread, _DRAWS)
 
 
 def _key(values: Iterable) -> tuple:

@@ -26,7 +26,7 @@ class RunRow:
     weights: what the model started from, `random` where its recipe's weights could not be had;
         empty where the recipe names none.
     settings: what of the framework's own settings was changed; empty for nothing.
-    input_share: of an own run, time to fetch a batch alone over the time of a training step.
+    input_share: of an own full run, time to fetch a batch alone over the time of a training step.
     gflops, gflops_share: of an own run, operations a second, and over what the processor can do.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
     """
@@ -80,8 +80,8 @@ class RunRow:
 class EpochRow:
     """One epoch; the columns of epochs.csv.
 
-    Published epochs have no parts, only `time_s`. The epoch of a quick run is a part of one:
-    `samples` says how much.
+    Published epochs have no parts, only `time_s`. The epochs of a quick run are short: `samples`
+    says how much.
     """
 
     run_id: str
@@ -231,10 +231,11 @@ def _gpus_used(record: dict[str, Any]) -> int:
 def _input_share(record: dict[str, Any]) -> float | None:
     """Time to fetch a batch without training on it, over the time of a training step.
 
-    Records of before it was measured have the framework's own loop in it.
+    Records of before it was measured have the framework's own loop in it. A quick run has too few
+    steps for it.
     """
     alone, steady = record["input"], record["steady_state"]
-    if alone is None or steady is None:
+    if alone is None or steady is None or record["run"]["scale"] == "quick":
         return None
     step = record["settings"]["batch_size"] / steady["samples_per_second"]
     return max(0.0, alone["seconds"] - alone.get("loop_s", 0.0)) / alone["steps"] / step

@@ -64,7 +64,7 @@ def train(
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     loss = pytorch.LOSSES[recipe["loss"]]
     samples = schedule.samples
-    held_out = schedule.evaluation_steps * batch
+    held_out = schedule.evaluation_samples
     with clock.phase("data"):
         set_seed(seed)  # the loaders draw what they shuffle by when they are made
         loaders = DataLoaders(

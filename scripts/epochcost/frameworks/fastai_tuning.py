@@ -31,7 +31,7 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
     with clock.phase("data"):
         set_seed(seed)
         loaders = _loaders(
-            split, schedule.samples, schedule.evaluation_steps * batch, batch, tuning, place
+            split, schedule.samples, schedule.evaluation_samples, batch, tuning, place
         )
     with clock.phase("build"):
         model = definition.torch_model(split, recipe["model"])

@@ -83,12 +83,12 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def _write_job(folder: Path, recipe, definition, split: Split, clock: Clock, seed: int) -> None:
-    schedule, batch = clock.schedule, recipe["batch_size"]
+    schedule = clock.schedule
     parts = {"x_train": split.x_train, "y_train": split.y_train}
     counts = dict.fromkeys(parts, schedule.samples)
     if schedule.evaluation_steps:
         held_out = {"x_validation": split.x_validation, "y_validation": split.y_validation}
-        counts |= dict.fromkeys(held_out, schedule.evaluation_steps * batch)
+        counts |= dict.fromkeys(held_out, schedule.evaluation_samples)
         parts |= held_out
     for name, values in parts.items():
         np.save(folder / f"{name}.npy", values[: counts[name]])

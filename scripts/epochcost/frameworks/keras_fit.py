@@ -67,7 +67,7 @@ def train(
             training = {"x": pipeline(*training.values())}
     validation = None
     if schedule.evaluation_steps:
-        held_out = schedule.evaluation_steps * batch
+        held_out = schedule.evaluation_samples
         validation = (split.x_validation[:held_out], split.y_validation[:held_out])
     reader = _ReadClock(clock)
     model.fit(

@@ -26,17 +26,16 @@ def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
     """Train a workload; arguments and result as those of `keras_fit.train`."""
     count = settings.get("devices", 1)
     if count > 1:
-        _check_batches(recipe["batch_size"], clock.schedule, split, count)
+        _check_batches(recipe["batch_size"], clock.schedule, count)
         keras = keras_fit.keras
         chosen = keras.distribution.list_devices(device())[:count]
         keras.distribution.set_distribution(keras.distribution.DataParallel(devices=chosen))
     return keras_fit.train(recipe, definition, split, clock, seed, settings)
 
 
-def _check_batches(batch: int, schedule, split, count: int) -> None:
+def _check_batches(batch: int, schedule, count: int) -> None:
     """Refuse batches that JAX cannot divide evenly, as it must."""
-    held_out = min(schedule.evaluation_steps * batch, split.validation_samples)
-    for samples in (batch, schedule.samples % batch, held_out % batch):
+    for samples in (batch, schedule.samples % batch, schedule.evaluation_samples % batch):
         if samples % count:
             raise InputError(
                 f"keras-jax cannot divide a batch of {samples} samples over {count} devices"

@@ -22,7 +22,7 @@ def choices(recipe: dict) -> dict[str, list]:
     """Settings that leave the mathematics as they are, the framework's own choice first.
 
     input_autotuning: whether tf.data looks for the best number of threads while it runs.
-    steps_per_execution: training steps in one call of TensorFlow.
+    steps_per_execution: training steps in one call of TensorFlow; a quick run has too few for more.
     jit_compile: whether XLA compiles the training step; by itself Keras does so on a GPU.
     onednn: whether oneDNN's kernels are used (read when TensorFlow is imported).
     """

@@ -82,10 +82,11 @@ def train(
     schedule, batch = clock.schedule, recipe["batch_size"]
     loss, host = LOSSES[recipe["loss"]], torch.device("cpu")
     samples = schedule.samples
-    held_out = schedule.evaluation_steps * batch
+    held_out = schedule.evaluation_samples
     validation = None
     with clock.phase("data"):
-        training = tensors(split.x_train[:samples], split.y_train[:samples], loss, host)
+        # All of them, also where an epoch is short: picking from few is faster than from many.
+        training = tensors(split.x_train, split.y_train, loss, host)
         if held_out:
             validation = tensors(
                 split.x_validation[:held_out], split.y_validation[:held_out], loss, host
@@ -101,7 +102,8 @@ def train(
     with clock.phase("measuring"):  # after training, which it would warm up
         clock.multiply_adds = multiply_adds(model, training.data[0][:1])
     with clock.input_alone(schedule.input_steps):
-        batches = _batches(group, training.data, batch, torch.Generator(group.place))
+        order = torch.Generator(group.place)
+        batches = _batches(group, training.data, samples, batch, order)
         for _, _ in zip(range(schedule.input_steps), batches, strict=False):
             pass
         clock.synchronise()
@@ -163,7 +165,7 @@ class _Training:
             torch.manual_seed(seed + group.rank + group.size * len(clock.epochs))
         for _ in range(len(clock.epochs), schedule.epochs):
             clock.epoch_begin()
-            batches = _batches(group, self.data, batch, order)
+            batches = _batches(group, self.data, schedule.samples, batch, order)
             mean_loss = _train_epoch(group, trained, optimizer, loss, batches, clock)
             clock.train_end()
             accuracy = None
@@ -314,16 +316,18 @@ def _train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.
 
 
 def _batches(
-    group: Group, data, batch: int, order: torch.Generator
+    group: Group, data, samples: int, batch: int, order: torch.Generator
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, float]]:
     """A process's shares of the batches of an epoch, in random order, with their weights.
+
+    An epoch of fewer samples than there are draws them anew from all.
 
     The mean over the processes of weight x mean loss is the mean loss of the batch, also where it
     cannot be divided evenly.
     """
     inputs, labels = data
-    shuffled = torch.randperm(len(inputs), generator=order, device=inputs.device)
-    for start in range(0, len(inputs), batch):
+    shuffled = torch.randperm(len(inputs), generator=order, device=inputs.device)[:samples]
+    for start in range(0, samples, batch):
         whole = shuffled[start : start + batch]
         chosen = group.share(whole)
         weight = len(chosen) * group.size / len(whole)

@@ -66,6 +66,10 @@ def process_age() -> float:
         return max(0.0, time.time() - psutil.Process().create_time())
 
 
+def _first_after(step: int, marks: tuple[int, ...]) -> float:
+    return next((mark for mark in marks if mark > step), math.inf)
+
+
 class Clock:
     """Takes the times of one run.
 
@@ -96,8 +100,7 @@ class Clock:
         self.resume_from: Path | None = None
         self.keep: Callable[[Clock, Callable[[Path], None]], None] = lambda clock, write: None
         self._begin = self._eval_begin = 0.0
-        self._next_mark: float = math.inf
-        self._eval_mark_is_due = False
+        self._next_mark = self._next_eval_mark = math.inf
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -115,7 +118,7 @@ class Clock:
         """An epoch begins; the device is idle."""
         self.phase_now = "train" if self.epochs else "first_step"
         self.epochs.append(Epoch(len(self.epochs) + 1))
-        self._next_mark = min(self.schedule.marks, default=math.inf)
+        self._next_mark = _first_after(0, self.schedule.marks)
         self.synchronise()
         self._begin = time.perf_counter()
 
@@ -128,24 +131,24 @@ class Clock:
             return
         self.synchronise()
         self.epochs[-1].marks[index] = time.perf_counter() - self._begin
-        later = (mark for mark in self.schedule.marks if mark > index)
-        self._next_mark = next(later, math.inf)
+        self._next_mark = _first_after(index, self.schedule.marks)
         self.phase_now = "train"
 
     def train_end(self) -> None:
         """The training part of the epoch is over, validation begins."""
         self.synchronise()
         self._eval_begin = time.perf_counter()
-        self._eval_mark_is_due = True
+        self._next_eval_mark = _first_after(0, self.schedule.evaluation_marks)
         self.epochs[-1].train_s = self._eval_begin - self._begin
         self.phase_now = "evaluate"
 
     def evaluation_step(self, index: int) -> None:
         """Step `index` of the validation pass (from 0) is about to start."""
-        if index and self._eval_mark_is_due:
-            self.synchronise()
-            self.epochs[-1].eval_marks[index] = time.perf_counter() - self._eval_begin
-            self._eval_mark_is_due = False
+        if index < self._next_eval_mark:
+            return
+        self.synchronise()
+        self.epochs[-1].eval_marks[index] = time.perf_counter() - self._eval_begin
+        self._next_eval_mark = _first_after(index, self.schedule.evaluation_marks)
 
     def epoch_end(self, loss: float, accuracy: float | None = None) -> None:
         """The epoch is over, with its mean training loss and its held-out accuracy."""

@@ -62,8 +62,8 @@ def record(
     if clock.accuracy is not None:
         value = _finite(clock.accuracy)
     batch, trained = recipe["batch_size"], clock.schedule.samples
-    held_out = min(clock.schedule.evaluation_steps * batch, data["validation_samples"])
-    blocks = [] if failure else _blocks(clock, batch, held_out)
+    held_out = clock.schedule.evaluation_samples
+    blocks = [] if failure else _blocks(clock, batch)
     wall = clock.wall()
     # What an earlier process used was not counted.
     energy, method = (None, None) if clock.interruptions else _energy(seen)
@@ -191,18 +191,14 @@ def _reached(metric: str, value: float | None, target: float) -> bool:
     return value <= target if metric == LOSS else value >= target
 
 
-def _blocks(clock: Clock, batch: int, held_out: int) -> list[dict[str, Any]]:
-    """The stretches of steps that were timed without a stop, of all epochs.
-
-    Args:
-        held_out: samples of a validation pass.
-    """
+def _blocks(clock: Clock, batch: int) -> list[dict[str, Any]]:
+    """The stretches of steps that were timed without a stop, of all epochs."""
     schedule, blocks = clock.schedule, []
     for epoch in clock.epochs:
         parts = [(TRAIN, epoch.marks, schedule.steps, epoch.train_s, schedule.samples)]
         if epoch.eval_s is not None:
-            steps = schedule.evaluation_steps
-            parts.append((EVALUATE, epoch.eval_marks, steps, epoch.eval_s, held_out))
+            held_out = schedule.evaluation_steps, epoch.eval_s, schedule.evaluation_samples
+            parts.append((EVALUATE, epoch.eval_marks, *held_out))
         for part, marks, steps, seconds, samples in parts:
             borders = [(0, 0.0), *sorted(marks.items()), (steps, seconds)]
             blocks += [

@@ -4,12 +4,12 @@ import math
 from dataclasses import dataclass
 
 # A quick run: short epochs, as the speed may change from one epoch to the next and stay within it.
-# The clock is read around the steps between, without the first one and the last two: what a
-# framework does once an epoch falls on these.
+# In training and in validation the clock is read around the steps between, without the first one
+# and the last two: what a framework does once a pass falls on these.
 QUICK_EPOCHS = 8
 QUICK_STEPS = 32
-QUICK_LAST_STEPS = 2
-QUICK_EVALUATION_STEPS = 30
+LAST_STEPS = 2
+# So many that what begins a pass weighs little.
 INPUT_STEPS = 331
 # Fine-tuning a large model takes seconds a step on a processor, and each of its epochs differs.
 QUICK_TUNING_STEPS = 6
@@ -24,14 +24,17 @@ class Schedule:
     samples: training samples of an epoch; the last batch of a quick run is as large as that of the
         whole epoch, so that what a framework compiles for it is met.
     marks: steps after which the clock is read within an epoch, ascending.
-    evaluation_steps: batches of a validation pass; 0 where the recipe has none.
+    evaluation_steps, evaluation_samples, evaluation_marks: the same of a validation pass; 0 where
+        the recipe has none.
     """
 
     epochs: int
     steps: int
     samples: int
     marks: tuple[int, ...]
-    evaluation_steps: int
+    evaluation_steps: int = 0
+    evaluation_samples: int = 0
+    evaluation_marks: tuple[int, ...] = ()
 
     @property
     def input_steps(self) -> int:
@@ -47,23 +50,25 @@ def plan(scale: str, recipe: dict, train_samples: int, validation_samples: int) 
     Args:
         recipe: the workload's entry of config/workloads.yaml.
     """
-    epochs, batch = recipe["epochs"], recipe["batch_size"]
-    steps = math.ceil(train_samples / batch)
-    evaluation_steps = math.ceil(validation_samples / batch)
-    if scale == "full":
-        return Schedule(epochs, steps, train_samples, (1,), evaluation_steps)
-    last_batch = train_samples - (steps - 1) * batch
-    if "fine_tuning" in recipe:
-        few = min(QUICK_TUNING_STEPS, steps)
-        samples = (few - 1) * batch + last_batch
-        held_out = min(QUICK_TUNING_STEPS, evaluation_steps)
-        return Schedule(epochs, few, samples, (1,), held_out)
-    few = min(QUICK_STEPS, steps)
-    late = few - QUICK_LAST_STEPS
-    return Schedule(
-        epochs=QUICK_EPOCHS,
-        steps=few,
-        samples=(few - 1) * batch + last_batch,
-        marks=(1, late) if late > 1 else (1,),
-        evaluation_steps=min(QUICK_EVALUATION_STEPS, evaluation_steps),
-    )
+    epochs, batch, most = recipe["epochs"], recipe["batch_size"], None
+    if scale == "quick" and "fine_tuning" in recipe:
+        most = QUICK_TUNING_STEPS
+    elif scale == "quick":
+        most = QUICK_STEPS
+        # Of little data no more than a full run takes.
+        steps = math.ceil(train_samples / batch)
+        epochs = min(QUICK_EPOCHS, epochs * steps // min(most, steps))
+    training, validation = (_part(n, batch, most) for n in (train_samples, validation_samples))
+    return Schedule(epochs, *training, *validation)
+
+
+def _part(samples: int, batch: int, most: int | None) -> tuple[int, int, tuple[int, ...]]:
+    """Steps, samples and marks of a pass over all samples, or over so many batches at the most."""
+    steps = math.ceil(samples / batch)
+    if most is None:
+        return steps, samples, (1,)
+    few = min(most, steps)
+    late = few - LAST_STEPS
+    # The last batch stays as large as it is.
+    kept = samples - (steps - few) * batch
+    return few, kept, (1, late) if late > 1 else (1,)

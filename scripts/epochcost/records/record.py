@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from statistics import fmean
 from typing import IO, Any
 
 from epochcost import files
@@ -201,7 +202,10 @@ def _blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
     first, batch = record["epochs"][0], record["settings"]["batch_size"]
     if first["eval_s"] is not None and first["eval_samples"]:
         steps = math.ceil(first["eval_samples"] / batch)
-        whole = {"steps": steps, "samples": first["eval_samples"], "seconds": first["eval_s"]}
+        # Those passes that followed had nothing to build.
+        later = [one["seconds"] for one in record.get("evaluations", [])]
+        seconds = fmean(later) if later else first["eval_s"]
+        whole = {"steps": steps, "samples": first["eval_samples"], "seconds": seconds}
         blocks.append({"epoch": 1, "part": EVALUATE} | whole)
     return blocks
 

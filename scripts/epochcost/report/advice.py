@@ -99,6 +99,8 @@ def _notes(option: pd.Series) -> str:
         notes.append(f"as published, {option.source_id}")
     if option.predicted:
         notes.append("predicted")
+    elif pd.notna(option.time_confidence):
+        notes.append(f"median of {option.runs} runs, {option.time_confidence:.0%} interval")
     if option.synthetic:
         notes.append("on synthetic data")
     elif pd.notna(option.train_samples) and option.train_samples != option.complete_samples:
@@ -186,8 +188,8 @@ def _caveats(options: pd.DataFrame) -> list[str]:
         )
     if options.predicted.any():
         lines.append(
-            "Predictions have been seen to be off by a quarter, outside of their range; full runs "
-            "(scale=full) replace them."
+            "A prediction's range holds how its epochs differ, and not how one hour differs from "
+            "the next; full runs (scale=full) replace it."
         )
     if options.exact.any():
         lines.append(

@@ -1,1 +1,1 @@
-"""Numbers about numbers: medians, intervals, predictions. Pure functions, standard library only."""
+"""Numbers about numbers: medians, intervals, predictions. Pure functions."""

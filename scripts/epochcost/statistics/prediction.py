@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
-from scipy import stats
-
 from epochcost.records.passes import EVALUATE, TRAIN, passes
 from epochcost.statistics.repeats import CONFIDENCE
 
@@ -73,6 +71,8 @@ def _from_one_epoch(blocks: list[dict[str, Any]], whole: dict[str, int], epochs:
 
 def _reach(seen: list[float], epochs: int) -> float | None:
     """Half the width of the prediction interval for the sum of so many epochs, by Student's t."""
+    from scipy import stats  # it takes as long to import as a plan takes to make
+
     if len(seen) < 2:
         return None
     spread = stdev(seen) * math.sqrt(epochs + epochs**2 / len(seen))
