@@ -47,15 +47,32 @@ def clone(tmp_path_factory, pythons) -> Clone:
 
 
 @pytest.fixture(scope="session")
-def little(tmp_path_factory):
-    """A part of the generated MNIST: 6,400 + 1,000 pictures."""
-    folder = tmp_path_factory.mktemp("little")
+def pictures(tmp_path_factory):
+    """Makes a folder of so many pictures of the generated MNIST for training, and 1,000 more."""
+    folder = tmp_path_factory.mktemp("pictures")
     preparation.prepare("mnist", "synthetic", folder, folder / "all")
     whole = arrays.load(folder / "all")
-    counts = {"train": 6_400, "validation": 1_000}
-    values = {key: value[: counts[key[2:]]] for key, value in whole.values.items()}
-    arrays.save(folder / "part", values, "mnist", "synthetic", "synthetic", {}, {})
-    return folder / "part"
+
+    def make(samples: int) -> Path:
+        counts = {"train": samples, "validation": 1_000}
+        values = {key: value[: counts[key[2:]]] for key, value in whole.values.items()}
+        part = folder / str(samples)
+        arrays.save(part, values, "mnist", "synthetic", "synthetic", {}, {})
+        return part
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def little(pictures):
+    """6,400 + 1,000 generated pictures."""
+    return pictures(6_400)
+
+
+@pytest.fixture(scope="session")
+def few(pictures):
+    """1,000 + 1,000 of them, for models whose steps take long."""
+    return pictures(1_000)
 
 
 @pytest.fixture

@@ -25,6 +25,8 @@ n1-standard-4,,,4,15,,0.25,0.09,europe-west4,europe-west4-a
 n1-standard-8,,,8,30,,0.38,700.0,us-central1,us-central1-a
 n1-standard-16,,,16,60,,0.5,0.6,us-central1,us-central1-a
 a2-ultragpu-1g,,,12,170,,1.1,0.3,us-east5,us-east5-a
+,tpu-v5litepod-1,1,,,,1.25,0.60,us-central1,us-central1-a
+,tpu-v5p-8,1,,,,17.0,,us-east5,us-east5-a
 """
 
 
@@ -37,6 +39,7 @@ def book(tmp_path):
         reader = csv.DictReader(file)
         wanted = (
             "gce-t4", "gce-n1-standard-8", "gce-n1-standard-16", "gce-v100", "gce-a2-ultragpu-1g",
+            "gcp-tpu-v5e-1", "gcp-tpu-v5p-8",
         )  # fmt: skip
         rows = [row for row in reader if row["hardware_id"] in wanted]
     with open(tmp_path / "prices.csv", "w", newline="") as file:
@@ -63,6 +66,14 @@ def test_a_gpu_and_its_machine_are_put_together_in_their_region(refreshed):
     assert ("gce-a2-ultragpu-1g", "on_demand") not in new
 
 
+def test_a_tpu_is_priced_with_its_machine(refreshed):
+    new = {(row["hardware_id"], row["price_kind"]): row for row in refreshed.rows}
+    assert new["gcp-tpu-v5e-1", "on_demand"]["price_per_hour"] == "1.25"
+    assert new["gcp-tpu-v5e-1", "spot"]["price_per_hour"] == "0.6"
+    assert new["gcp-tpu-v5p-8", "on_demand"]["price_per_hour"] == "17"
+    assert ("gcp-tpu-v5p-8", "spot") not in new
+
+
 def test_placeholders_and_contradictions_are_no_prices(refreshed):
     kinds = {(row["hardware_id"], row["price_kind"]) for row in refreshed.rows}
     assert ("gce-n1-standard-8", "on_demand") in kinds
@@ -82,7 +93,7 @@ def test_a_new_book_is_added_and_the_old_one_stays(book):
     assert "gce-t4, spot: 0.255325 -> 0.14 USD an hour (-45%)" in done.stdout
     after = prices.load(book / "prices.csv")
     assert after[: len(before)] == before
-    assert len(after) == len(before) + 3
+    assert len(after) == len(before) + 6
     month = before[0].as_of.isoformat()[:7]
     assert prices.in_book(after, month) == prices.in_book(before, month)
     again = subprocess.run(command, capture_output=True, text=True)

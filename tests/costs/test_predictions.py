@@ -17,8 +17,19 @@ def test_a_prediction_stands_beside_the_full_run_of_the_same(make_tables, record
     assert row.measured_s == 40.0
     assert row.predicted_over_measured == pytest.approx(row.predicted_s / 40.0)
     assert row.within == (row.predicted_low <= 40.0 <= row.predicted_high)
+    assert row.lowest == row.highest == row.predicted_over_measured
     assert (row.quick_runs, row.full_runs) == (1, 1)
     assert row.wall_share == pytest.approx(record["wall_s"] / full["wall_s"])
+
+
+def test_a_prediction_is_held_against_the_full_run_that_is_nearest_in_time(make_tables, record):
+    early, late = full_run(record, 40.0, 2), full_run(record, 50.0, 3)
+    day = record["run"]["started_at"][:10]
+    record["run"]["started_at"] = f"{day}T12:00:00+00:00"
+    early["run"]["started_at"] = f"{day}T08:00:00+00:00"
+    late["run"]["started_at"] = f"{day}T12:30:00+00:00"
+    (row,) = predictions.predictions_table(make_tables(record, early, late)[0]).itertuples()
+    assert (row.measured_s, row.full_runs, row.hours_apart) == (50.0, 1, 0.5)
 
 
 def test_a_prediction_without_a_range_misses_none(make_tables, record):

@@ -24,20 +24,23 @@ KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
         *(("mnist_cnn", name) for name in ("keras-tensorflow", "pytorch", "fastai")),
     ],
 )
-def test_a_quick_run_leaves_a_whole_record(pythons, little, tmp_path, workload, framework):
-    record = train(pythons[framework], workload, framework, little, tmp_path / "r.json")
+def test_a_quick_run_leaves_a_whole_record(pythons, little, few, tmp_path, workload, framework):
+    samples, data = (1_000, few) if workload == "mnist_cnn" else (6_400, little)
+    steps = min(32, -(-samples // 128))
+    record = train(pythons[framework], workload, framework, data, tmp_path / "r.json")
     assert record["status"] == "ok"
     assert record["run"]["scale"] == "quick"
     assert record["data"] | {"sha256": ""} == {
         "dataset": "mnist", "source": "synthetic", "complete": False,
-        "train_samples": 6_400, "validation_samples": 1_000, "skipped": 0, "sha256": "",
+        "train_samples": samples, "validation_samples": 1_000, "skipped": 0, "sha256": "",
     }  # fmt: skip
     assert [epoch["epoch"] for epoch in record["epochs"]] == list(range(1, 9))
     for epoch in record["epochs"]:
         blocks = [block for block in record["blocks"] if block["epoch"] == epoch["epoch"]]
         assert [block["part"] for block in blocks] == ["train"] * 3 + ["evaluate"] * 3
-        assert [block["steps"] for block in blocks] == [1, 29, 2, 1, 5, 2]
-        assert [block["samples"] for block in blocks] == [128, 29 * 128, 256, 128, 640, 232]
+        assert [block["steps"] for block in blocks] == [1, steps - 3, 2, 1, 5, 2]
+        assert [block["samples"] for block in blocks[3:]] == [128, 640, 232]
+        assert sum(block["samples"] for block in blocks[:3]) == min(samples, 32 * 128)
         seconds = [block["seconds"] for block in blocks]
         assert sum(seconds[:3]) == pytest.approx(epoch["train_s"])
         assert sum(seconds[3:]) == pytest.approx(epoch["eval_s"])
@@ -48,7 +51,7 @@ def test_a_quick_run_leaves_a_whole_record(pythons, little, tmp_path, workload, 
     assert together == pytest.approx(record["wall_s"])
     assert record["utilisation"]["samples"] > 2
     assert record["steady_state"]["parts"] == 7
-    assert record["input"]["steps"] == 32
+    assert record["input"]["steps"] == steps
     assert 0 < record["input"]["seconds"] < record["epochs"][0]["train_s"]
     assert (record["input"]["loop_s"] > 0) == framework.startswith("keras-")
     assert record["utilisation"]["peak_rss_mib"] > 100

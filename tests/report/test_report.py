@@ -184,13 +184,13 @@ def test_predictions_stand_beside_what_was_measured():
         "workload": "mnist_mlp", "framework": "pytorch", "variant": "default",
         "hardware_label": "AMD EPYC, 2 cores", "predicted_s": 42.0, "predicted_low": 41.4,
         "predicted_high": 43.7, "quick_runs": 1, "measured_s": 39.7, "full_runs": 2,
-        "predicted_over_measured": 42 / 39.7, "wall_share": 0.123, "disturbed": False,
-        "synthetic": False,
+        "predicted_over_measured": 42 / 39.7, "lowest": 1.05, "highest": 1.08, "within": 1,
+        "hours_apart": 0.2, "wall_share": 0.123, "disturbed": False, "synthetic": False,
     }  # fmt: skip
     text = quality.predictions_markdown(pd.DataFrame([row]))
     assert text.splitlines()[2] == (
         "| mnist_mlp | PyTorch | AMD EPYC, 2 cores | 42 s | 41.4 s to 43.7 s | 1 | 39.7 s | 2 | "
-        "1.06 | 12.3% |  |"
+        "1.06 (1.05 to 1.08) | 1 of 1 | 0.2 | 12.3% |  |"
     )
     assert quality.predictions_markdown(pd.DataFrame()) == ""
 

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from epochcost.statistics.prediction import predict
+from epochcost.statistics.prediction import BETWEEN_PROCESSES, predict
 
 
 def epoch(number, step=0.01, begin=0.0, end=0.0, evaluation=0.02, build=0.0) -> list[dict]:
@@ -32,7 +32,11 @@ def quick(*epochs, validation_samples=100) -> dict:
 def test_a_steady_run_is_epochs_times_steps_and_passes():
     result = predict(quick(*(epoch(number) for number in range(1, 9))))
     whole = 3 * (100 * 0.01 + 10 * 0.02)
-    assert (result.seconds, result.low, result.high) == pytest.approx((whole, whole, whole))
+    # No two processes are alike, even where all epochs are.
+    reach = 1.96 * BETWEEN_PROCESSES * whole
+    assert (result.seconds, result.low, result.high) == pytest.approx(
+        (whole, whole - reach, whole + reach), rel=1e-4
+    )
 
 
 def test_start_up_is_paid_once():
@@ -55,14 +59,17 @@ def test_epochs_of_two_speeds_make_a_wide_interval_around_their_mean():
 
 
 def test_the_interval_holds_what_comes_in_95_of_100():
+    """Epochs and processes that differ as the interval takes them to."""
     draw = random.Random(1)
 
     def held() -> bool:
         def step():
-            return draw.gauss(0.01, 0.001)
+            return draw.gauss(0.01, 0.003)
 
         result = predict(quick(*(epoch(number, step()) for number in range(1, 9))))
-        return result.low <= sum(100 * step() + 0.2 for _ in range(3)) <= result.high
+        process = draw.gauss(1, BETWEEN_PROCESSES)
+        measured = process * sum(100 * step() + 0.2 for _ in range(3))
+        return result.low <= measured <= result.high
 
     assert 0.93 < sum(held() for _ in range(4000)) / 4000 < 0.97
 

@@ -2,7 +2,7 @@
 
 The catalogue is a CSV file per provider, kept up by the SkyPilot project, with the columns
 InstanceType, AcceleratorName, AcceleratorCount, Price, SpotPrice, Region. On Google Cloud a GPU
-that is attached to a machine is a row of its own.
+that is attached to a machine is a row of its own, and so is a TPU with its machine.
 """
 
 import re
@@ -103,19 +103,25 @@ def refresh(
 
 def _parts(row: dict[str, str], catalogue: pd.DataFrame) -> dict[str, float] | None:
     """What of a hardware is billed apart, with its price; None where one of them has none."""
-    machine, _, gpus = row["instance"].partition(" + ")
+    machine, _, gpus = row["instance"].partition(" (")[0].partition(" + ")
     if not gpus and "GPU" in row["parts"]:
         gpus = f"{row['gpu_count']} x {row['gpu']}"
     column, region = _COLUMNS[row["price_kind"]], row["region"]
     there = catalogue[catalogue.Region.eq(region)] if region else catalogue
+    attached = there[there.InstanceType.isna()]
+    if machine.startswith("tpu-"):
+        return _whole(_lowest(attached[attached.AcceleratorName.eq(machine)], column))
     found = {"machine": _lowest(there[there.InstanceType.eq(machine)], column)}
     if gpus:
         match = _GPUS.fullmatch(gpus)
-        attached = there[there.InstanceType.isna()]
         name = attached.AcceleratorName.eq(match["name"]) if match else attached.index < 0
         count = attached.AcceleratorCount.eq(float(match["count"])) if match else name
         found = {"GPU": _lowest(attached[name & count], column)} | found
     return None if None in found.values() else found
+
+
+def _whole(price: float | None) -> dict[str, float] | None:
+    return None if price is None else {"machine": price}
 
 
 def _lowest(offers: pd.DataFrame, column: str) -> float | None:

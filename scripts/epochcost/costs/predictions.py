@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from epochcost.costs.repeats import GROUP, summaries, undisturbed
+from epochcost.costs.repeats import GROUP, undisturbed
 from epochcost.costs.rows import OWN
 
 _SAME = [name for name in GROUP if name != "predicted"]
@@ -15,12 +15,11 @@ COLUMNS = [
     "predicted_high",
     "full_runs",
     "measured_s",
-    "measured_low",
-    "measured_high",
     "predicted_over_measured",
+    "lowest",
+    "highest",
     "within",
-    "quick_wall_s",
-    "full_wall_s",
+    "hours_apart",
     "wall_share",
     "disturbed",
     "synthetic",
@@ -30,31 +29,56 @@ COLUMNS = [
 def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     """predictions.csv: what quick runs predicted over what full runs of the same took.
 
-    Both are medians over runs with their intervals (`repeats.summaries`). `within` says whether
-    the measured median lies in the range of the predictions, if they have one; `wall_share` how
-    long a quick run takes, all in all, over a full one.
+    Each quick run is held against the full run that began nearest to it, as a machine's speed
+    drifts. A row has the medians over these pairs, with the `lowest` and the `highest` ratio of a
+    pair; `within` is how many predictions had the measured time in their interval, empty where
+    none has one; `hours_apart` is the most between the two of a pair, and `wall_share` how long a
+    quick run takes, all in all, over a full one.
     """
     own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
     if own.empty:
         return pd.DataFrame(columns=COLUMNS)
     groups = own.groupby([*_SAME, "predicted"], dropna=False, sort=False)
-    kept = pd.concat([undisturbed(group, keep_disturbed) for _, group in groups])
-    walls = kept.groupby([*_SAME, "predicted"], dropna=False).wall_s.median().reset_index()
-    both = summaries(own, keep_disturbed).merge(walls, on=[*_SAME, "predicted"], how="left")
-    is_quick = both.predicted.astype(bool)
-    names = {"time_s": "predicted_s", "time_low": "predicted_low", "time_high": "predicted_high"}
-    quick = both[is_quick].rename(columns=names | {"runs": "quick_runs", "wall_s": "quick_wall_s"})
-    full = both[~is_quick].rename(
-        columns={name: name.replace("time", "measured") for name in names}
-        | {"runs": "full_runs", "wall_s": "full_wall_s"}
-    )
-    measured = ["full_runs", "measured_s", "measured_low", "measured_high", "full_wall_s"]
-    full = full[[*_SAME, *measured, "noisy_runs"]]
-    table = quick.merge(full, on=_SAME, suffixes=("", "_full"))
     # A disturbed time is no fair judge of a prediction, and a disturbed prediction is no fair one.
-    table["disturbed"] = table.noisy_runs.gt(0) | table.noisy_runs_full.gt(0)
-    table["predicted_over_measured"] = table.predicted_s / table.measured_s
-    within = table.measured_s.between(table.predicted_low, table.predicted_high)
-    table["within"] = within.astype(object).where(table.predicted_low.notna())
-    table["wall_share"] = table.quick_wall_s / table.full_wall_s
-    return table[COLUMNS].sort_values(["workload", "framework"], kind="stable", ignore_index=True)
+    kept = pd.concat([undisturbed(group, keep_disturbed) for _, group in groups])
+    kept = kept.assign(began=pd.to_datetime(kept.started_at, utc=True, format="ISO8601"))
+    is_quick = kept.predicted.astype(bool)
+    full = kept.loc[~is_quick, [*_SAME, "run_id", "began", "time_s", "wall_s", "noise"]]
+    pairs = kept[is_quick].merge(full, on=_SAME, suffixes=("", "_full"))
+    low, high = (pd.to_numeric(pairs[name]) for name in ("time_low", "time_high"))
+    pairs = pairs.assign(
+        hours=(pairs.began - pairs.began_full).abs().dt.total_seconds() / 3600,
+        ratio=pairs.time_s / pairs.time_s_full,
+        within=pairs.time_s_full.between(low, high),
+        wall_share=pairs.wall_s / pairs.wall_s_full,
+        disturbed=pairs[["noise", "noise_full"]].fillna("").ne("").any(axis=1),
+    )
+    nearest = pairs.sort_values("hours", kind="stable").drop_duplicates("run_id")
+    rows = [
+        dict(zip(_SAME, key, strict=True)) | _row(group)
+        for key, group in nearest.groupby(_SAME, dropna=False, sort=False)
+    ]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return table.sort_values(["workload", "framework"], kind="stable", ignore_index=True)
+
+
+def _row(pairs: pd.DataFrame) -> dict:
+    """What pairs of quick and full runs of the same say together."""
+    has_interval = pairs.time_low.notna()
+    return {
+        "hardware_label": pairs.hardware_label.iloc[0],
+        "quick_runs": len(pairs),
+        "predicted_s": pairs.time_s.median(),
+        "predicted_low": pairs.time_low.mean(),
+        "predicted_high": pairs.time_high.mean(),
+        "full_runs": pairs.run_id_full.nunique(),
+        "measured_s": pairs.time_s_full.median(),
+        "predicted_over_measured": pairs.ratio.median(),
+        "lowest": pairs.ratio.min(),
+        "highest": pairs.ratio.max(),
+        "within": int(pairs.within[has_interval].sum()) if has_interval.any() else None,
+        "hours_apart": pairs.hours.max(),
+        "wall_share": pairs.wall_share.median(),
+        "disturbed": bool(pairs.disturbed.any()),
+        "synthetic": bool(pairs.synthetic.any()),
+    }

@@ -73,6 +73,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         machine="",
         machine_id="",
         date=row["published"],
+        started_at=row["published"],
         scale="full" if row["row_kind"] == "total" else "statement",
         status="ok" if row["row_kind"] == "total" else "statement",
         reason="",

@@ -91,7 +91,7 @@ def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     """One row per group of repeated runs.
 
     `time_s` is the median over runs; `time_low` and `time_high` its interval, which holds it with
-    the probability `time_confidence`. Predictions have the range of all of them, without a
+    the probability `time_confidence`. Predictions have the mean of their intervals, without a
     confidence, however many there are: they can be wrong together. One full run has none. Where
     several machines of the same hardware were measured, the numbers are those of the machines'
     medians, since runs on one machine say nothing about the next.
@@ -203,15 +203,17 @@ def _summary(group: pd.DataFrame) -> dict:
     """What a group of repeated runs says together."""
     first = group.iloc[0]
     values = values_of(group)
-    interval = None if first.predicted else repeats.median_interval(values)
+    low, high, confidence = group.time_low.mean(), group.time_high.mean(), None
+    if not first.predicted and (interval := repeats.median_interval(values)):
+        low, high, confidence = interval.low, interval.high, interval.confidence
     reached = group.quality_reached.dropna()
     return {
         "runs": len(group),
         "machines": group.machine.nunique(),
         "time_s": values.median(),
-        "time_low": interval.low if interval else group.time_low.min(),
-        "time_high": interval.high if interval else group.time_high.max(),
-        "time_confidence": interval.confidence if interval else None,
+        "time_low": low,
+        "time_high": high,
+        "time_confidence": confidence,
         **{
             name: first[name]
             for name in ("hardware_label", "epochs", "batch_size", "metric", "synthetic")

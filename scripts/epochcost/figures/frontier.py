@@ -78,7 +78,7 @@ def _equal_prices(axes) -> None:
             color="#e1e1e1", linewidth=1, zorder=0,
         )  # fmt: skip
         right = min(high, top * 3600 / price)
-        if low < right and right * price / 3600 > 1.3 * bottom:
+        if 2 * low < right and right * price / 3600 > 1.3 * bottom:
             axes.annotate(
                 f"{style.price(price)} an hour", (right, right * price / 3600),
                 xytext=(-4, -3), textcoords="offset points", ha="right", va="top",

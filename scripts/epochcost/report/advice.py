@@ -188,8 +188,8 @@ def _caveats(options: pd.DataFrame) -> list[str]:
         )
     if options.predicted.any():
         lines.append(
-            "A prediction's range holds how its epochs differ, and not how one hour differs from "
-            "the next; full runs (scale=full) replace it."
+            "A prediction's range is for the same hour on the same machine; full runs (scale=full) "
+            "take its place."
         )
     if options.exact.any():
         lines.append(

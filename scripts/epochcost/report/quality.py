@@ -23,12 +23,14 @@ _PREDICTIONS_HEAD = (
     ("framework", False),
     ("machine", False),
     ("predicted", True),
-    ("range", True),
+    ("interval", True),
     ("quick runs", True),
     ("measured", True),
     ("full runs", True),
     ("predicted over measured", True),
-    ("time of a quick run over a full one", True),
+    ("inside", True),
+    ("hours apart", True),
+    ("quick over full", True),
     ("remarks", False),
 )
 
@@ -69,10 +71,19 @@ def _prediction_cells(row) -> list[str]:
         str(row.quick_runs),
         style.seconds(row.measured_s),
         str(row.full_runs),
-        f"{row.predicted_over_measured:.2f}",
+        _ratio(row),
+        "" if pd.isna(row.within) else f"{row.within:.0f} of {row.quick_runs}",
+        f"{row.hours_apart:.1f}",
         f"{row.wall_share:.1%}",
         ", ".join(["disturbed"] * bool(row.disturbed) + ["synthetic data"] * bool(row.synthetic)),
     ]
+
+
+def _ratio(row) -> str:
+    """The middle ratio, with the lowest and the highest where they differ."""
+    ends = [f"{value:.2f}" for value in (row.lowest, row.highest)]
+    spread = f" ({ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
+    return f"{row.predicted_over_measured:.2f}{spread}"
 
 
 def _cells(row) -> list[str]:

@@ -2,20 +2,26 @@
 
 import math
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import NormalDist, fmean, stdev
 from typing import Any
 
 from epochcost.records.passes import EVALUATE, TRAIN, passes
 from epochcost.statistics.repeats import CONFIDENCE
+
+# How far a full run is off beyond what its epochs show, as a standard deviation over the predicted
+# time: a process keeps a speed of its own. Measured with 26 quick runs just before or after 13 full
+# ones on a virtual machine with two cores (docs/results.md): 0.13, and more for having so few.
+BETWEEN_PROCESSES = 0.14
+_NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 @dataclass(frozen=True)
 class Prediction:
     """Seconds of all epochs with their validation passes.
 
-    low, high: prediction interval of 95 %, were the epochs of the full run drawn from where the
-        quick run's came from. Nothing in it stands for a machine that is slower in the next hour.
-        None where a single epoch, or epochs of different kinds, say nothing of how they vary.
+    low, high: interval of 95 % for a full run in the same hour: what changes from one epoch to the
+        next, as it was seen, and from one process to the next (BETWEEN_PROCESSES). None where a
+        single epoch, or epochs of different kinds, say nothing of how they vary.
     """
 
     seconds: float
@@ -46,9 +52,9 @@ def predict(record: dict[str, Any]) -> Prediction:
         return Prediction(_from_one_epoch(record["blocks"], whole, epochs), None, None)
     start_up = max(0.0, short[0] - fmean(short[1:]))
     seconds = start_up + epochs * fmean(seen[1:])
-    reach = _reach(seen[1:], epochs)
-    if reach is None:
+    if len(seen) < 3:
         return Prediction(seconds, None, None)
+    reach = math.hypot(_reach(seen[1:], epochs), _NORMAL * BETWEEN_PROCESSES * seconds)
     return Prediction(seconds, max(0.0, seconds - reach), seconds + reach)
 
 
@@ -69,12 +75,10 @@ def _from_one_epoch(blocks: list[dict[str, Any]], whole: dict[str, int], epochs:
     return max(0.0, training.beside_s) + epochs * (whole[TRAIN] * training.step_s + validating)
 
 
-def _reach(seen: list[float], epochs: int) -> float | None:
+def _reach(seen: list[float], epochs: int) -> float:
     """Half the width of the prediction interval for the sum of so many epochs, by Student's t."""
     from scipy import stats  # it takes as long to import as a plan takes to make
 
-    if len(seen) < 2:
-        return None
     spread = stdev(seen) * math.sqrt(epochs + epochs**2 / len(seen))
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, len(seen) - 1)) * spread
 
