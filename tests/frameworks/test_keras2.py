@@ -49,7 +49,7 @@ def test_the_software_of_2017_leaves_the_same_records(little_data, tmp_path, wor
     assert record["software"]["python"].startswith("3.6.")
     assert record["software"]["framework_version"].startswith("keras 2.0.9, ")
     assert record["software"]["threads"] is None
-    assert len(record["epochs"]) == 8
+    assert len(record["epochs"]) == min(8, record["settings"]["epochs"])
     for epoch, trained in zip(record["epochs"], passes(record["blocks"], TRAIN), strict=True):
         assert epoch["loss"] < 2.4
         assert 0 < epoch["eval_s"] < 60
