@@ -36,6 +36,7 @@ include: "rules/report.smk"
 onstart:
     lock.claim(Path(".snakemake"))
     if trains():
+        refuse_retired_hardware()
         refuse_other_hardware()
         refuse_dear_plan()
 
@@ -43,3 +44,4 @@ onstart:
 onsuccess:
     if reports():
         print("epochcost: the report is results/report.html")
+

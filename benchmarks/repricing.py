@@ -12,9 +12,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 BOOKS = ("2017-12", "latest")
 
 
@@ -44,6 +46,8 @@ def make_records(folder: Path, count: int) -> None:
         record = copy.deepcopy(known[number % len(known)])
         run, trial = record["run"], number // len(known) + 1
         run |= {"hardware": rng.choice(["gce-p100", "gce-t4"]), "trial": trial}
+        # No run is there twice.
+        run["started_at"] = (_BEGIN + timedelta(seconds=number)).isoformat()
         run["id"] = "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run)
         slower = rng.uniform(0.95, 1.1)
         for epoch in record["epochs"]:

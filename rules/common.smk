@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 # Jobs find the `python` that runs Snakemake, whether or not its environment is activated.
@@ -15,6 +16,8 @@ from epochcost import configuration, files, frameworks, lock, planning, tuning
 from epochcost.costs import prices
 from epochcost.datasets import registry
 from epochcost.errors import InputError, one_line
+from epochcost.costs.market import Market
+from epochcost.costs.successors import refusal
 from epochcost.hardware import LOCAL, check_devices, check_machine
 from epochcost.measurement import machine
 
@@ -43,7 +46,9 @@ try:
         for name in KNOWN.weights_needed()
     }
     PLAN = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
-    PLAN.drop_stale_markers(RECORDS, MARKERS)
+    if workflow.is_main_process:
+        # Beside a job elsewhere its record may be under way.
+        PLAN.drop_stale_markers(RECORDS, MARKERS)
     tuning.drop_stale_markers(TUNED, TUNING)
     prices.load(*PRICES, rates=KNOWN["exchange_rates"])
     if prices.is_file(KNOWN["price_book"]):
@@ -67,12 +72,40 @@ def reports():
     return any(job.rule.name == "report" for job in workflow.dag.jobs)
 
 
+# Executors that rent a machine from the provider of the hardware; others use machines that stand.
+RENTING = ("googlebatch", "aws-batch")
+
+
+def refuse_retired_hardware():
+    """End the run before its first job, if its provider rents the hardware no more."""
+    if not workflow.local_exec and workflow.executor_plugin.name not in RENTING:
+        return
+    for name in hardware_to_train():
+        if "retired" in KNOWN.hardware[name] and not is_here(name):
+            market = Market(prices.load(*PRICES, rates=KNOWN["exchange_rates"]))
+            sys.exit(f"epochcost: {refusal(name, KNOWN.hardware, market)}")
+
+
+def hardware_to_train():
+    """The hardware of the runs that are to be made."""
+    return sorted({run.hardware for run in PLAN.missing})
+
+
+def is_here(hardware):
+    """Whether trainings run on this machine, and it is that hardware."""
+    try:
+        check_machine(hardware, Path(workflow.basedir, "config/hardware.yaml"), MACHINE)
+    except InputError:
+        return False
+    return workflow.local_exec
+
+
 def refuse_other_hardware():
     """End the run before its first job, if this machine is to train as hardware that it is not."""
     if not workflow.local_exec:
         return
     try:
-        for name in sorted({run.hardware for run in PLAN.missing}):
+        for name in hardware_to_train():
             check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), MACHINE)
         for variant in sorted({run.variant for run in PLAN.missing}):
             check_devices(tuning.devices_of(variant), MACHINE)
@@ -106,6 +139,7 @@ def up_to_round(wildcards):
 
 def measured(wildcards):
     """What the analysis waits for: every record, also of rounds that are not planned yet."""
+    show_plan()
     files = set(PLAN.inputs(RECORDS, MARKERS))
     if KNOWN["precision"]:
         number = PLAN.runs
@@ -305,12 +339,28 @@ def spot_options():
     return f"--spot-rates {rates} --spot-wait {KNOWN['spot']['wait_s']}"
 
 
-def plan_file():
-    """A table of the runs that are still to be made."""
-    path = Path("results/plan.csv")
+def plan_table():
+    """A table of the runs that are still to be made, as CSV."""
     lines = [",".join(map(str, vars(run).values())) for run in PLAN.missing]
-    files.write_text(path, "\n".join(["hardware,workload,framework,variant,trial", *lines, ""]))
+    return "\n".join(["hardware,workload,framework,variant,trial", *lines, ""])
+
+
+def plan_file():
+    """The same as a file."""
+    path = Path("results/plan.csv")
+    files.write_text(path, plan_table())
     return str(path)
+
+
+@cache
+def show_plan():
+    """Say once what a dry run would train where, and what that would cost."""
+    if not (workflow.output_settings.dryrun and PLAN.missing):
+        return
+    command = f"python scripts/estimate.py /dev/stdin {estimate_options()}"
+    done = subprocess.run(shlex.split(command), input=plan_table(), capture_output=True, text=True)
+    said = done.stdout if done.returncode == 0 else done.stderr
+    print(f"epochcost: the plan, and what it would cost:\n{said.strip()}", file=sys.stderr)
 
 
 def price_options():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from epochcost import configuration, errors
+from epochcost import configuration, errors, hardware
 from epochcost.costs import estimates, market, published, rows, tables
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
@@ -25,7 +25,9 @@ def main() -> None:
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
     market.add_options(parser)
     arguments = parser.parse_args()
-    labels = {key: entry["label"] for key, entry in configuration.load().hardware.items()}
+    catalogue = configuration.load().hardware
+    labels = {key: entry["label"] for key, entry in catalogue.items()}
+    names = {key: hardware.describe(key, entry) for key, entry in catalogue.items()}
     planned = _plan(arguments.plan)
     there = [rows.run_row(content, "") for _, content in record.read_all(arguments.records)]
     table = estimates.estimate_table(
@@ -34,7 +36,7 @@ def main() -> None:
         arguments.scale,
         market.of(arguments, machine.describe()["id"]),
     )
-    print(estimate.text(table, labels | {LOCAL: "this machine"}))
+    print(estimate.text(table, names | {LOCAL: "this machine"}))
     usd = estimates.total(table).usd
     if arguments.most is not None and usd > arguments.most:
         raise errors.InputError(estimate.refusal(usd, arguments.most))

@@ -20,7 +20,7 @@ from statistics import fmean, median
 
 from epochcost import errors, files, frameworks, recipes, tuning
 from epochcost.measurement import machine
-from epochcost.measurement.observation import LOSS
+from epochcost.records.record import LOSS
 from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]

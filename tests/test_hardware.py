@@ -9,6 +9,14 @@ LAPTOP = {"gpus": [], "usable_cores": 2}
 T4 = {"gpus": [{"name": "Tesla T4"}], "usable_cores": 4}
 
 
+def one(name, memory_gib=None):
+    return {"gpus": [{"name": name, "memory_gib": memory_gib}], "usable_cores": 12}
+
+
+def two(name):
+    return {"gpus": 2 * one(name)["gpus"], "usable_cores": 12}
+
+
 def test_local_is_any_machine():
     check_machine("local", CATALOGUE, LAPTOP)
 
@@ -18,12 +26,28 @@ def test_a_machine_with_the_gpu_is_that_hardware():
 
 
 @pytest.mark.parametrize(
+    ("hardware", "machine"),
+    [
+        ("gce-a2-ultragpu-1g", one("NVIDIA A100-SXM4-80GB", 79.3)),
+        ("leadergpu-2xgtx1080", two("NVIDIA GeForce GTX 1080")),
+        ("aws-g5.xlarge", one("NVIDIA A10G", 22.5)),
+        ("lambda-gpu-1x-gh200", one("NVIDIA GH200 480GB", 95.6)),
+        ("jarvislabs-rtx-pro6000", one("NVIDIA RTX PRO 6000 Blackwell Server Edition", 95.6)),
+    ],
+)
+def test_gpus_are_known_by_what_nvml_calls_them(hardware, machine):
+    check_machine(hardware, CATALOGUE, machine)
+
+
+@pytest.mark.parametrize(
     ("hardware", "machine", "message"),
     [
         ("gce-k80", LAPTOP, "not gce-k80: it needs 1 x K80, here is no GPU"),
         ("gce-k80", T4, "here is Tesla T4"),
         ("gce-t4", {"gpus": [{"name": "NVIDIA T400"}], "usable_cores": 4}, "here is NVIDIA T400"),
         ("gce-t4", {"gpus": [*T4["gpus"], *T4["gpus"]], "usable_cores": 4}, "needs 1 x T4"),
+        ("leadergpu-2xgtx1080", two("NVIDIA GeForce GTX 1080 Ti"), "needs 2 x GTX 1080"),
+        ("gce-a2-ultragpu-1g", one("NVIDIA A100-SXM4-40GB", 40.0), "needs 1 x A100"),
         ("gce-n1-highcpu-16", T4 | {"usable_cores": 16}, "it has Tesla T4"),
         ("gce-n1-highcpu-16", LAPTOP, "it has 2 usable cores, not 16"),
         ("gce-k08", LAPTOP, "unknown hardware 'gce-k08'; did you mean 'gce-k80'"),

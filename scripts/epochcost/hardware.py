@@ -37,8 +37,7 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
     wanted = known[hardware]
     present = [gpu["name"] for gpu in machine["gpus"]]
     if "gpu" in wanted:
-        word = re.compile(rf"\b{re.escape(wanted['gpu'])}\b", re.IGNORECASE)
-        fitting = [name for name in present if word.search(name)]
+        fitting = [gpu["name"] for gpu in machine["gpus"] if _is_gpu(gpu, wanted)]
         if len(fitting) != wanted["gpu_count"] or len(fitting) != len(present):
             raise InputError(
                 f"this machine is not {hardware}: it needs {wanted['gpu_count']} x "
@@ -52,3 +51,25 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
             f"this machine is not {hardware}: it has {machine['usable_cores']} usable cores, not "
             f"{wanted['vcpus']}; use hardware '{LOCAL}' to measure the machine at hand"
         )
+
+
+def describe(hardware: str, entry: dict[str, Any]) -> str:
+    """A hardware as people know it: its id, machine type and provider, and whether it is retired."""
+    facts = [entry.get("instance", ""), entry.get("provider", "")]
+    if "retired" in entry:
+        facts.append(f"retired there on {entry['retired']}")
+    told = ", ".join(fact for fact in facts if fact)
+    return f"{hardware} ({told})" if told else hardware
+
+
+# What a model's name goes on with where it is another one.
+_OTHER_MODEL = r"(?! (?:Ti|SUPER|D|Ada)\b)"
+
+
+def _is_gpu(gpu: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Whether a GPU that NVML describes is the one of a catalogue's entry."""
+    if not re.search(rf"\b{re.escape(wanted['gpu'])}\b{_OTHER_MODEL}", gpu["name"], re.IGNORECASE):
+        return False
+    # Of 80 GB a GPU shows 79.2 or 80 GiB; the next smaller one has half as much.
+    memory, there = wanted.get("gpu_memory_gib"), gpu.get("memory_gib")
+    return memory is None or there is None or 0.75 * memory < there < 1.5 * memory

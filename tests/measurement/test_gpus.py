@@ -62,6 +62,13 @@ def test_gpus_are_described(nvml):
     assert gpus.compute_capabilities() == [(7, 5), (3, 7)]
 
 
+def test_a_job_has_the_gpus_that_its_scheduler_gave_it(nvml, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert [gpu["name"] for gpu in gpus.describe()[0]] == ["Tesla K80"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert gpus.describe()[0] == []
+
+
 def test_every_gpu_is_watched_and_its_energy_counted_or_polled(nvml):
     watched = gpus.watch()
     for power in (100_000, 200_000):

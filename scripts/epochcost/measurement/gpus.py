@@ -21,7 +21,7 @@ POWER_CAP = "power cap"
 
 
 def describe() -> tuple[list[dict[str, Any]], dict[str, str | None]]:
-    """The GPUs, and the versions of the driver and of the CUDA that it can do."""
+    """The GPUs that this process may use, the driver's version and that of its CUDA."""
     with _nvml() as handles:
         if handles is None:
             return [], {"driver": None, "cuda_driver": None}
@@ -141,7 +141,7 @@ class Watched:
 
 @contextmanager
 def _nvml() -> Iterator[list | None]:
-    """The handles of all GPUs; None where there is no driver."""
+    """The handles of the GPUs that this process may use; None where there is no driver."""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
@@ -149,7 +149,7 @@ def _nvml() -> Iterator[list | None]:
         return
     try:
         count = pynvml.nvmlDeviceGetCount()
-        yield [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
+        yield _visible([pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)])
     finally:
         pynvml.nvmlShutdown()
 

@@ -12,9 +12,8 @@ from typing import Any
 from epochcost.measurement import activity
 from epochcost.measurement.clock import Clock, Epoch
 from epochcost.records.passes import EVALUATE, TRAIN, passes
-from epochcost.records.record import SCHEMA_VERSION
+from epochcost.records.record import LOSS, SCHEMA_VERSION, reached
 
-LOSS = "loss"
 _PHASES = (
     "import",
     "data",
@@ -99,7 +98,7 @@ def record(
             "metric": metric,
             "value": value,
             "target": target,
-            "reached": _reached(metric, value, target) if judged else None,
+            "reached": reached(metric, value, target) if judged else None,
         },
         "flop_per_sample": _flop(clock),
         "steady_state": _steady_state(clock, blocks, batch),
@@ -182,13 +181,6 @@ def _phases(clock: Clock, wall: float) -> dict[str, float | None]:
 def _metric(epoch: Epoch, name: str) -> float | None:
     """What the quality of a run is judged by: held-out accuracy, or the training loss."""
     return _finite(epoch.loss if name == LOSS else epoch.accuracy)
-
-
-def _reached(metric: str, value: float | None, target: float) -> bool:
-    """Whether a run is as good as its recipe asks; a lower loss is better."""
-    if value is None:
-        return False
-    return value <= target if metric == LOSS else value >= target
 
 
 def _blocks(clock: Clock, batch: int) -> list[dict[str, Any]]:

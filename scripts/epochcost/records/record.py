@@ -17,6 +17,8 @@ from epochcost.errors import InputError
 from epochcost.records.passes import EVALUATE, TRAIN
 
 SCHEMA_VERSION = 1
+# What a run is judged by where no accuracy is.
+LOSS = "loss"
 _RESERVED_BYTES = 64 * 1024
 _PARTS = (
     "status",
@@ -96,7 +98,10 @@ class Place:
 
     def write(self, record: dict[str, Any]) -> None:
         """Write the record whole, or not at all; the file can then be read only."""
-        content = (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode()
+        self.write_bytes((json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode())
+
+    def write_bytes(self, content: bytes) -> None:
+        """Write a record that somebody else wrote, as it is."""
         self._file.seek(0)
         self._file.write(content)
         self._file.truncate(len(content))
@@ -137,6 +142,9 @@ def find(root: Path) -> list[Path]:
 def read(path: Path) -> dict[str, Any]:
     """Read one record and check what every reader relies on.
 
+    Each machine counts its trials from 1. So the number in the file's name counts, which was given
+    when the records of several machines were put together.
+
     Raises:
         InputError: the file is no record, or lies where its content does not belong.
     """
@@ -145,11 +153,9 @@ def read(path: Path) -> dict[str, Any]:
         for part in _PARTS:
             record[part]
         run = record["run"]
-        place = path_of(
-            Path(),
-            *(run[key] for key in ("hardware", "workload", "framework", "variant")),
-            run["trial"],
-        )
+        run["trial"] = trial_of(path)
+        run["id"] = "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run)
+        place = Path(f"{run['id']}.json")
         version = record["schema_version"]
     except (InputError, KeyError, TypeError) as error:
         raise InputError(f"{path} is not a record ({_wrong(error)})") from None
@@ -158,6 +164,20 @@ def read(path: Path) -> dict[str, Any]:
     if Path(*path.parts[-4:]) != place:
         raise InputError(f"{path} holds the record of {place}; put it back where it belongs")
     return record
+
+
+def reached(metric: str, value: float | None, target: float) -> bool:
+    """Whether a run is as good as its recipe asks; a lower loss is better."""
+    if value is None:
+        return False
+    return value <= target if metric == LOSS else value >= target
+
+
+def identity(record: dict[str, Any]) -> tuple[str, ...]:
+    """What no two runs have in common, whatever their files are called."""
+    run = record["run"]
+    names = (run[key] for key in ("hardware", "workload", "framework", "variant"))
+    return (*names, record["machine"]["id"], run["started_at"])
 
 
 def duration(record: dict[str, Any]) -> float:
@@ -216,9 +236,18 @@ def _wrong(error: Exception) -> str:
 
 
 def read_all(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """All records below `root`, with their paths."""
+    """All records below `root`, with their paths.
+
+    Raises:
+        InputError: one is there twice.
+    """
+    seen: dict[tuple[str, ...], Path] = {}
     for path in find(root):
-        yield path, read(path)
+        record = read(path)
+        first = seen.setdefault(identity(record), path)
+        if first != path:
+            raise InputError(f"{path} is a copy of {first}; take one of them away")
+        yield path, record
 
 
 def trial_of(path: Path) -> int:

@@ -1,0 +1,92 @@
+"""Records from elsewhere beside one's own: each once, checked, and as it was written."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from epochcost import schemas
+from epochcost.errors import InputError, nearest, one_line
+from epochcost.records import record
+
+_JUDGED = ("metric", "value", "target")
+SCHEMA = schemas.FOLDER / "record.schema.json"
+
+
+@dataclass
+class Merged:
+    """What became of the records of a folder.
+
+    added: from where to where.
+    known: those that were there already.
+    refused: why, by path.
+    """
+
+    added: dict[Path, Path] = field(default_factory=dict)
+    known: list[Path] = field(default_factory=list)
+    refused: dict[Path, str] = field(default_factory=dict)
+
+
+def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
+    """Copy the records below `folder` (results/runs of another clone) to `own`.
+
+    A run that is there already is known by its machine and time. Where the name of another run is
+    in the way, a record takes the next trial that is free; its content stays as it is.
+
+    Args:
+        hardware: ids of the catalogue; records of others are refused.
+    """
+    there = {record.identity(content) for _, content in record.read_all(own)}
+    merged = Merged()
+    for path in record.find(folder):
+        try:
+            content = _checked(path, hardware)
+        except (InputError, OSError) as error:
+            merged.refused[path] = one_line(error)
+            continue
+        if record.identity(content) in there:
+            merged.known.append(path)
+            continue
+        there.add(record.identity(content))
+        merged.added[path] = _add(path, content["run"], own)
+    return merged
+
+
+def _checked(path: Path, hardware: Collection[str]) -> dict[str, Any]:
+    """A record that can be believed to be one."""
+    content = record.read(path)
+    schemas.check(content, SCHEMA, str(path))
+    name = content["run"]["hardware"]
+    if name not in hardware:
+        raise InputError(f"{path}: unknown hardware '{name}'; {nearest(name, hardware)}")
+    _check_gate(path, content["quality"])
+    return content
+
+
+def _check_gate(path: Path, quality: dict[str, Any]) -> None:
+    """Refuse a record whose verdict is not what its own value and target say."""
+    if quality["reached"] is None:  # not judged: generated data, or a part of a training
+        return
+    if quality["reached"] != record.reached(*(quality[key] for key in _JUDGED)):
+        verdict = "reached" if quality["reached"] else "missed"
+        raise InputError(
+            f"{path} says that it {verdict} its target, with {quality['metric']} "
+            f"{quality['value']} for {quality['target']}"
+        )
+
+
+def _add(path: Path, run: dict[str, Any], own: Path) -> Path:
+    """Copy a record to the first trial that is free, from its own number on."""
+    for trial in _numbers(run["trial"]):
+        target = record.path_of(
+            own, run["hardware"], run["workload"], run["framework"], run["variant"], trial
+        )
+        if not target.exists():
+            record.Place(target).write_bytes(path.read_bytes())
+            return target
+
+
+def _numbers(first: int) -> Iterable[int]:
+    while True:
+        yield first
+        first += 1

@@ -1,0 +1,41 @@
+"""Put records from another machine beside one's own.
+
+In: results/runs of another clone, or a folder that holds it. Out: copies in results/runs, each
+checked; a run that is there already is not copied again, and none is changed or overwritten.
+Ends with status 1 where a record was refused.
+"""
+
+from pathlib import Path
+
+from epochcost import configuration, errors
+from epochcost.records import merging
+
+
+def main() -> int:
+    parser = errors.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="results/runs of another clone, or the clone")
+    parser.add_argument("--records", type=Path, default=Path("results/runs"))
+    arguments = parser.parse_args()
+    return merge(arguments.folder, arguments.records)
+
+
+def merge(folder: Path, records: Path) -> int:
+    """Merge a folder and say what became of it; returns 1 where something was refused."""
+    if not folder.is_dir():
+        raise errors.InputError(f"{folder} is no folder")
+    inner = folder / "results/runs"
+    merged = merging.merge(
+        inner if inner.is_dir() else folder, records, configuration.load().hardware
+    )
+    for source, target in merged.added.items():
+        renamed = f" (was {source.stem})" if source.stem != target.stem else ""
+        print(f"{target}{renamed}")
+    for reason in merged.refused.values():
+        print(f"refused: {reason}")
+    counts = (len(merged.added), len(merged.known), len(merged.refused))
+    print("{} records merged, {} here already, {} refused".format(*counts))
+    return 1 if merged.refused else 0
+
+
+if __name__ == "__main__":
+    errors.run(main)

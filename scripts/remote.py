@@ -1,0 +1,132 @@
+"""Measure a bare host that is reached by ssh, and bring its records home.
+
+In: this folder as git has it (uncommitted changes too). Out: records in results/runs, as if they
+had been copied and merged. The host needs Linux, Python 3.11 or newer with venv, make and tar, and
+nothing is installed outside the folder `epochcost` of its user. Where the connection breaks, the
+same command goes on.
+"""
+
+import argparse
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+
+import merge
+
+from epochcost import configuration, errors
+from epochcost.errors import InputError, nearest
+
+ROOT = Path(__file__).resolve().parents[1]
+SSH_FAILED = 255
+
+
+def main() -> int:
+    parser = errors.Parser(
+        description=__doc__.splitlines()[0],
+        allow_abbrev=False,
+        epilog="More words are for Snakemake on the host: "
+        "remote.py me@host gce-t4 --config scale=full workloads=mnist_cnn",
+    )
+    parser.add_argument("host", help="as ssh knows it: a name of ~/.ssh/config, or user@address")
+    parser.add_argument("hardware", help="what the host is: an id of config/hardware.yaml")
+    parser.add_argument("--folder", default="epochcost", help="the folder on the host")
+    parser.add_argument("--mirror", type=Path, help="send this mirror of the data sets, too")
+    parser.add_argument("--ssh", default="ssh", help="the ssh command with options of its own")
+    parser.add_argument("--records", type=Path, default=Path("results/runs"))
+    arguments, words = parser.parse_known_args()
+    catalogue = configuration.load().hardware
+    if arguments.hardware not in catalogue:
+        raise InputError(
+            f"unknown hardware '{arguments.hardware}'; {nearest(arguments.hardware, catalogue)}"
+        )
+    return measure(Host(arguments.ssh, arguments.host, arguments.folder), arguments, words)
+
+
+def measure(host: "Host", arguments: argparse.Namespace, words: list[str]) -> int:
+    """Send the workflow, run it, bring home what there is; returns 0 when all went well."""
+    host.send(ROOT, _tracked(ROOT), host.folder)
+    environment = ""
+    if arguments.mirror:
+        host.send(arguments.mirror, ["."], f"{host.folder}/mirror")
+        environment = "EPOCHCOST_MIRROR=mirror "
+    options = _snakemake_options(arguments.hardware, words)
+    ran = host.run(f"make setup && {environment}.venv/bin/snakemake measure {shlex.join(options)}")
+    with tempfile.TemporaryDirectory() as folder:
+        host.fetch("results/runs", Path(folder))
+        merged = merge.merge(Path(folder), arguments.records)
+    return ran or merged
+
+
+def _snakemake_options(hardware: str, words: list[str]) -> list[str]:
+    """The caller's words, with the hardware among the configuration's keys."""
+    named = f"hardware={hardware}"
+    if "--config" not in words:
+        return [*words, "--config", named]
+    place = words.index("--config") + 1
+    return [*words[:place], named, *words[place:]]
+
+
+class Host:
+    """A machine that is reached by ssh, and a folder on it."""
+
+    def __init__(self, ssh: str, address: str, folder: str) -> None:
+        self._ssh = [*shlex.split(ssh), address]
+        self.folder = folder
+
+    def run(self, command: str) -> int:
+        """Run a shell command in the folder, its output on this screen; returns its status."""
+        return self._checked(
+            subprocess.run([*self._ssh, f"cd {shlex.quote(self.folder)} && {command}"])
+        )
+
+    def send(self, source: Path, names: list[str], target: str) -> None:
+        """Copy files or folders below `source` to the same names below `target`."""
+        packed = subprocess.Popen(
+            ["tar", "-C", source, "-czf", "-", "--null", "--files-from=-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        where = shlex.quote(target)
+        unpacked = subprocess.Popen(
+            [*self._ssh, f"mkdir -p {where} && tar -C {where} -xzf -"], stdin=packed.stdout
+        )
+        packed.stdin.write("\0".join(names).encode())
+        packed.stdin.close()
+        packed.stdout.close()
+        unpacked.wait()
+        if self._checked(unpacked) or packed.wait():
+            raise InputError(f"{self._ssh[-1]} did not take the files")
+
+    def fetch(self, name: str, target: Path) -> None:
+        """Copy what is below a folder of the host's into `target`; nothing where it is not there."""
+        there = shlex.quote(f"{self.folder}/{name}")
+        command = f"mkdir -p {there} && tar -C {there} -czf - ."
+        packed = subprocess.Popen([*self._ssh, command], stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-C", target, "-xzf", "-"], stdin=packed.stdout, check=False)
+        packed.stdout.close()
+        packed.wait()
+        if self._checked(packed):
+            raise InputError(f"{self._ssh[-1]} did not send its records")
+
+    def _checked(self, done: subprocess.Popen | subprocess.CompletedProcess) -> int:
+        if done.returncode == SSH_FAILED:
+            raise InputError(f"{self._ssh[-1]} cannot be reached; {shlex.join(self._ssh)} says why")
+        return done.returncode
+
+
+def _tracked(root: Path) -> list[str]:
+    """The files of the workflow, and its history, which says in each record what measured it."""
+    listed = subprocess.run(
+        ["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        capture_output=True,
+    )
+    if listed.returncode:
+        raise InputError(f"{root} is no clone of the repository")
+    names = [name for name in listed.stdout.decode().split("\0") if name]
+    there = [name for name in names if (root / name).is_symlink() or (root / name).exists()]
+    return [".git", *there]
+
+
+if __name__ == "__main__":
+    errors.run(main)

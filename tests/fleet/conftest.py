@@ -1,0 +1,38 @@
+"""A clone whose trainings go through a real Slurm."""
+
+import os
+
+import pytest
+import yaml
+from clones import make_clone
+from fleet import slurm as clusters
+
+
+@pytest.fixture(scope="session")
+def slurm(tmp_path_factory):
+    """A Slurm on this machine; skipped where it is not installed."""
+    if lacking := clusters.missing():
+        pytest.skip(f"this machine has no {lacking} (Debian: slurm-wlm, munge)")
+    cluster = clusters.Slurm(tmp_path_factory.mktemp("slurm"))
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory, pythons, slurm):
+    """A clone with its nodes in the catalogue, as a team would enter them: all cores, and one."""
+    clone = make_clone(tmp_path_factory.mktemp("site") / "epochcost")
+    clone.environment |= slurm.environment
+    catalogue = clone.folder / "config/hardware.yaml"
+    nodes = yaml.safe_load(catalogue.read_text())
+    clone.cores = nodes["cluster-cpu16"]["vcpus"] = len(os.sched_getaffinity(0))
+    nodes["cluster-cpu1"] = {"label": "1 core", "vcpus": 1}
+    # Dates stay text.
+    catalogue.write_text(yaml.safe_dump(nodes).replace("'", ""))
+    profile = clone.folder / "profiles/slurm/profile.yaml"
+    settings = yaml.safe_load(profile.read_text())
+    mine = settings["set-resources"]["train_cluster_cpu16"]
+    settings["set-resources"]["train_cluster_cpu1"] = mine | {"slurm_partition": "cpu1"}
+    profile.write_text(yaml.safe_dump(settings))
+    clone.configure(data={"source": "synthetic", "mirror": ""}, workloads=["mnist_mlp"])
+    return clone

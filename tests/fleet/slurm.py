@@ -1,0 +1,190 @@
+"""A real Slurm on this machine, for as long as a test needs it: no root, no installed service.
+
+One controller and several virtual nodes, all on this host. GPUs are device files that every Linux
+has, so that the scheduler hands them out as it does real ones; no training can use them.
+"""
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue")
+NODES = ("cpu16-0", "cpu1-0", "k80-0")
+_PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
+_DEVICES = ("/dev/null", "/dev/zero")
+_CONFIGURATION = """\
+ClusterName=epochcost
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={root}/munge.socket,cred_expire=5
+CredType=cred/munge
+SlurmctldPort={ports[0]}
+StateSaveLocation={root}/state
+SlurmdSpoolDir={root}/spool/%n
+SlurmctldPidFile={root}/slurmctld.pid
+SlurmdPidFile={root}/slurmd-%n.pid
+SlurmctldLogFile={root}/slurmctld.log
+SlurmdLogFile={root}/slurmd-%n.log
+SlurmctldTimeout=30
+SlurmdTimeout=30
+MailProg=/bin/true
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/affinity
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+ReturnToService=2
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=0,sched_interval=2,sched_min_interval=0,bf_interval=2
+GresTypes=gpu
+SlurmdParameters=config_overrides
+MinJobAge=600
+KillWait=5
+JobRequeue=1
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+NodeName=cpu16-0 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs={cores} RealMemory=12000
+NodeName=cpu1-0 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=1 RealMemory=12000
+NodeName=k80-0 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[3]} CPUs={cores} \
+RealMemory=12000 Gres=gpu:k80:2
+PartitionName=cpu16 Nodes=cpu16-0 Default=YES MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=REQUEUE
+PartitionName=urgent Nodes=cpu16-0 MaxTime=INFINITE State=UP PriorityTier=10 PreemptMode=off
+PartitionName=cpu1 Nodes=cpu1-0 MaxTime=INFINITE State=UP PriorityTier=1
+PartitionName=k80 Nodes=k80-0 MaxTime=INFINITE State=UP PriorityTier=1
+"""
+
+
+def missing() -> str:
+    """Which of its programs this machine lacks; empty where it has all."""
+    return ", ".join(name for name in PROGRAMS if not shutil.which(name, path=_PATH))
+
+
+class Slurm:
+    """A running cluster below a folder.
+
+    environment: what a process needs to use it.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        programs = root / "bin"
+        programs.mkdir()
+        self.environment = {
+            "SLURM_CONF": str(root / "slurm.conf"),
+            "PATH": f"{programs}:{Path(sys.executable).parent}:{_PATH}",
+        }
+        # Snakemake's plugin takes SLURM_CONF away from the step within a job; clusters have
+        # theirs in /etc.
+        for name in ("srun",):
+            wrapper = programs / name
+            real = shutil.which(name, path=_PATH)
+            wrapper.write_text(f'#!/bin/sh\nSLURM_CONF={root}/slurm.conf exec {real} "$@"\n')
+            wrapper.chmod(0o755)
+        self._configure()
+        self._start_munge()
+        self.start_controller()
+        for node in NODES:
+            (root / "spool" / node).mkdir(parents=True)
+            self.start_node(node)
+        self._wait_until_idle()
+
+    def _configure(self) -> None:
+        values = {
+            "host": socket.gethostname().split(".")[0],
+            "user": getpass.getuser(),
+            "root": self._root,
+            "ports": _free_ports(1 + len(NODES)),
+            "cores": os.cpu_count(),
+        }
+        (self._root / "slurm.conf").write_text(_CONFIGURATION.format(**values))
+        (self._root / "gres.conf").write_text(
+            "".join(f"NodeName=k80-0 Name=gpu Type=k80 File={path}\n" for path in _DEVICES)
+        )
+        (self._root / "state").mkdir()
+
+    def _start_munge(self) -> None:
+        key = self._root / "munge.key"
+        key.write_bytes(os.urandom(1024))
+        key.chmod(0o600)
+        self._root.chmod(0o755)
+        files = {
+            "key-file": key,
+            "socket": self._root / "munge.socket",
+            "pid-file": self._root / "munged.pid",
+            "log-file": self._root / "munged.log",
+            "seed-file": self._root / "munge.seed",
+        }
+        options = [f"--{name}={path}" for name, path in files.items()]
+        self.run("munged", "--force", "--num-threads=2", *options)
+
+    def start_controller(self) -> None:
+        self.run("slurmctld", "-f", str(self._root / "slurm.conf"))
+
+    def stop_controller(self) -> None:
+        self.run("scontrol", "shutdown", "slurmctld")
+        self._wait(lambda: not (self._root / "slurmctld.pid").exists(), "the controller ends")
+
+    def start_node(self, name: str) -> None:
+        self.run("slurmd", "-f", str(self._root / "slurm.conf"), "-N", name)
+
+    def run(self, *command: str) -> str:
+        """Run a command of Slurm's; returns what it says."""
+        done = subprocess.run(
+            command, env=os.environ | self.environment, capture_output=True, text=True
+        )
+        if done.returncode:
+            raise AssertionError(f"{command}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def jobs(self) -> dict[int, dict[str, str]]:
+        """All jobs since the start, as `scontrol show job` tells them."""
+        found = {}
+        for line in self.run("scontrol", "show", "job", "--oneliner").splitlines():
+            facts = dict(word.split("=", 1) for word in line.split() if "=" in word)
+            if "JobId" in facts:
+                found[int(facts["JobId"])] = facts
+        return found
+
+    def _wait_until_idle(self) -> None:
+        self._wait(lambda: self._states() == {"idle"}, "all nodes are idle")
+
+    def _states(self) -> set[str]:
+        return set(self.run("sinfo", "-h", "-N", "-o", "%T").split())
+
+    def _wait(self, reached, what: str) -> None:
+        end = time.monotonic() + 30
+        while not reached():
+            if time.monotonic() > end:
+                raise AssertionError(f"not within 30 s: {what}\n{self.run('sinfo', '-N', '-l')}")
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """End everything that was started, also what jobs left behind."""
+        for job in self.jobs().values():
+            if job["JobState"] in ("RUNNING", "PENDING", "COMPLETING"):
+                self.run("scancel", "--signal=KILL", job["JobId"])
+        for path in [*self._root.glob("slurmd-*.pid"), *self._root.glob("*.pid")]:
+            with_pid = path.read_text().strip() if path.exists() else ""
+            if with_pid:
+                subprocess.run(["kill", with_pid], capture_output=True)
+
+
+def _free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()

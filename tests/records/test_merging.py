@@ -1,0 +1,87 @@
+import json
+import stat
+
+import pytest
+
+from epochcost.errors import InputError
+from epochcost.records import merging
+from epochcost.records import record as records
+
+HARDWARE = ("local", "gce-t4")
+
+
+@pytest.fixture
+def put(tmp_path, record):
+    """Writes a record below a folder: of a machine, begun in a minute of an hour."""
+
+    def write(folder, machine, minute, trial=1, **changed):
+        content = json.loads(json.dumps(record))
+        content["machine"]["id"] = machine
+        content["run"] |= {"started_at": f"2026-11-21T10:{minute:02}:00+00:00", "trial": trial}
+        content |= changed
+        run = content["run"]
+        names = (run[key] for key in ("hardware", "workload", "framework", "variant"))
+        path = records.path_of(tmp_path / folder, *names, trial)
+        records.Place(path).write(content)
+        return path
+
+    return write
+
+
+def merge(tmp_path):
+    return merging.merge(tmp_path / "theirs", tmp_path / "own", HARDWARE)
+
+
+def test_records_of_two_machines_stand_beside_each_other_unchanged(tmp_path, put):
+    mine, theirs = put("own", "a", 1), put("theirs", "b", 2)
+    merged = merge(tmp_path)
+    (target,) = merged.added.values()
+    assert target == mine.with_name("default-2.json")
+    assert target.read_bytes() == theirs.read_bytes()
+    assert stat.S_IMODE(target.stat().st_mode) == 0o444
+    read = [content for _, content in records.read_all(tmp_path / "own")]
+    assert [(one["machine"]["id"], one["run"]["trial"]) for one in read] == [("a", 1), ("b", 2)]
+    assert read[1]["run"]["id"].endswith("/default-2")
+
+
+def test_the_same_run_is_known_also_under_another_name(tmp_path, put):
+    put("own", "a", 1)
+    again = put("theirs", "a", 1, trial=7)
+    merged = merge(tmp_path)
+    assert (merged.added, merged.known, merged.refused) == ({}, [again], {})
+    assert merge(tmp_path) == merged
+
+
+def test_a_copy_made_by_hand_is_not_counted_twice(tmp_path, put):
+    path = put("own", "a", 1)
+    path.with_name("default-2.json").write_bytes(path.read_bytes())
+    with pytest.raises(InputError, match=r"default-2.json is a copy of .*default-1.json"):
+        list(records.read_all(tmp_path / "own"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"energy": 0}, "unknown key 'energy'"),
+        ({"energy_j": "much"}, "energy_j: 'much' is not of type number or empty"),
+        (
+            {"quality": {"metric": "accuracy", "value": 0.5, "target": 0.98, "reached": True}},
+            "says that it reached its target, with accuracy 0.5 for 0.98",
+        ),
+    ],
+)
+def test_a_record_that_cannot_be_is_refused_with_its_reason(tmp_path, put, changed, reason):
+    good, bad = put("theirs", "b", 1), put("theirs", "b", 2, trial=2, **changed)
+    merged = merge(tmp_path)
+    assert list(merged.added) == [good]
+    assert list(merged.refused) == [bad]
+    assert reason in merged.refused[bad]
+
+
+def test_a_record_of_unknown_hardware_or_of_another_place_is_refused(tmp_path, put):
+    moved = put("theirs", "b", 1)
+    unknown = tmp_path / "theirs/gce-t5/mnist_mlp/pytorch/default-1.json"
+    unknown.parent.mkdir(parents=True)
+    moved.rename(unknown)
+    (reason,) = merge(tmp_path).refused.values()
+    assert "put it back where it belongs" in reason
