@@ -33,6 +33,7 @@ class Clone:
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
+            timeout=600,
         )
         if check and done.returncode:
             raise AssertionError(f"{command} ended with {done.returncode}\n{done.stderr[-4000:]}")

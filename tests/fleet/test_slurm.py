@@ -8,32 +8,8 @@ import pytest
 from clones import BIN
 
 # Clusters of the tests have no accounting, and a first look after 40 s would be a long wait.
-SOON = ("--slurm-no-account", "--slurm-init-seconds-before-status-checks", "1")
+SOON = ("--slurm-no-account", "--slurm-init-seconds-before-status-checks", "8")
 BOTH = "hardware=cluster-cpu16,cluster-cpu1"
-RECORD = "results/runs/cluster-cpu16/mnist_mlp/pytorch/default-1.json"
-
-
-def started(site, *words):
-    """Snakemake at work in the background."""
-    log = open(site.folder / "snakemake.log", "w")
-    return subprocess.Popen(
-        [BIN / "snakemake", "--profile", "slurm", *SOON, *words],
-        cwd=site.folder,
-        env=site.environment,
-        stdout=log,
-        stderr=log,
-        stdin=subprocess.DEVNULL,
-    )
-
-
-def within(seconds, reached, site):
-    """Wait until something is so."""
-    end = time.monotonic() + seconds
-    while not (found := reached()):
-        if time.monotonic() > end:
-            raise AssertionError((site.folder / "snakemake.log").read_text()[-3000:])
-        time.sleep(0.2)
-    return found
 
 
 def test_each_training_runs_on_the_nodes_that_it_is_for(site, slurm):
@@ -52,10 +28,134 @@ def test_each_training_runs_on_the_nodes_that_it_is_for(site, slurm):
     for job in jobs:
         assert job["JobState"] == "COMPLETED"
         assert job["OverSubscribe"] == "NO"
-        assert f"train_cluster_{job['Partition']}" in job["Comment"]
+        assert f"train_cluster_{job['Partition']}_" in job["Comment"]
     assert sorted(job["Partition"] for job in jobs) == ["cpu1", "cpu1", "cpu16", "cpu16"]
-    logs = list((site.folder / "logs/slurm").rglob("*.log"))
-    assert len(logs) == 4
-    assert "Nothing to be done" in site.snakemake(
-        "--profile", "slurm", "-n", "measure", "--config", BOTH
-    ).stdout
+    assert len(list((site.folder / "logs/slurm").rglob("*.log"))) == 4
+    planned = site.snakemake("--profile", "slurm", "-n", "measure", "--config", BOTH)
+    assert "Nothing to be done" in planned.stdout
+
+
+def test_a_job_that_is_not_on_its_hardware_fails_and_leaves_no_record(site, slurm):
+    before = set(slurm.jobs())
+    failed = site.snakemake(
+        "--profile", "gce-k80", *SOON, "--retries", "0", "measure",
+        "--config", "frameworks=pytorch", check=False,
+    )  # fmt: skip
+    assert failed.returncode == 1
+    (job,) = (facts for number, facts in slurm.jobs().items() if number not in before)
+    assert job["Partition"] == "k80"
+    assert job["TresPerNode"] == "gres:gpu:k80:1"
+    assert job["OverSubscribe"] == "NO"
+    assert job["JobState"] == "FAILED"
+    log = site.folder / "logs/train/gce-k80/mnist_mlp/pytorch/default-1.log"
+    assert "this machine is not gce-k80: it needs 1 x K80, here is no GPU" in log.read_text()
+    assert not [path for path in site.records() if path.startswith("gce-k80")]
+
+
+class Training:
+    """A full training that runs on the cluster, in large batches, so that it ends soon."""
+
+    def __init__(self, site, slurm, batch_size: int) -> None:
+        self._slurm = slurm
+        folder = "cluster-cpu16/mnist_mlp/pytorch"
+        trial = 1 + len([path for path in site.records() if path.startswith(folder)])
+        self.record = site.folder / f"results/runs/{folder}/default-{trial}.json"
+        self._checkpoints = site.folder / f"results/checkpoints/{folder}"
+        self._before = set(slurm.jobs())
+        self.log = site.folder / "snakemake.log"
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                [BIN / "snakemake", "--profile", "slurm", *SOON, "measure", "--config",
+                 "hardware=cluster-cpu16", "frameworks=pytorch", "scale=full",
+                 f"batch_size={batch_size}"],
+                cwd=site.folder, env=site.environment, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log,
+            )  # fmt: skip
+
+    def job(self) -> dict[str, str]:
+        """The last job that was sent for it."""
+        sent = [
+            facts
+            for number, facts in sorted(self._slurm.jobs().items())
+            if number not in self._before and facts["Partition"] == "cpu16"
+        ]
+        return sent[-1] if sent else {"JobState": "not sent yet"}
+
+    def wait_for_epoch(self, after: dict[str, str] | None = None) -> None:
+        """Until one more epoch is in a checkpoint, and that of a start after a job that ended."""
+        if after:
+            was = [after[key] for key in ("JobId", "Restarts")]
+            self._within(90, lambda: [self.job()[key] for key in ("JobId", "Restarts")] != was)
+        self._within(90, lambda: self.job()["JobState"] == "RUNNING")
+        done = self._epochs()
+        self._within(90, lambda: self._epochs() > done)
+
+    def _epochs(self) -> int:
+        paths = self._checkpoints.glob("default-*/epoch-*")
+        return max((int(path.name.split("-")[1]) for path in paths), default=0)
+
+    def result(self) -> dict:
+        """The record, once the workflow has ended well."""
+        self._within(240, lambda: self.process.poll() is not None)
+        assert self.process.returncode == 0, self.log.read_text()[-3000:]
+        return json.loads(self.record.read_text())
+
+    def _within(self, seconds: float, reached) -> None:
+        end = time.monotonic() + seconds
+        while not reached():
+            assert time.monotonic() < end, self.log.read_text()[-3000:]
+            time.sleep(0.1)
+
+
+def preempt(slurm, job):
+    slurm.run("sbatch", "--partition=urgent", "--exclusive", "--output=/dev/null", "--wrap=sleep 1")
+
+
+def lose_node(slurm, job):
+    slurm.run("scontrol", "update", "NodeName=cpu16-0", "State=DOWN", "Reason=test")
+    slurm.run("scontrol", "update", "NodeName=cpu16-0", "State=RESUME")
+
+
+def drain_node(slurm, job):
+    slurm.run("scontrol", "update", "NodeName=cpu16-0", "State=DRAIN", "Reason=test")
+    slurm.run("scontrol", "requeue", job["JobId"])
+    time.sleep(2)
+    slurm.run("scontrol", "update", "NodeName=cpu16-0", "State=RESUME")
+
+
+def restart_controller(slurm):
+    slurm.stop_controller()
+    slurm.start_controller()
+
+
+def cancel(slurm, job):
+    slurm.run("scancel", job["JobId"])
+
+
+def test_a_training_survives_what_happens_on_clusters(site, slurm):
+    training = Training(site, slurm, 1024)
+    training.wait_for_epoch()
+    restart_controller(slurm)
+    training.wait_for_epoch()
+    for happens in (preempt, drain_node, lose_node, cancel):
+        job = training.job()
+        happens(slurm, job)
+        training.wait_for_epoch(after=job)
+    # Slurm itself starts a job again; what was cancelled is sent once more by Snakemake.
+    assert job["Restarts"] == "3"
+    assert training.job()["Restarts"] == "0"
+    assert_whole(training.result(), interruptions=4)
+
+
+@pytest.mark.kills
+def test_a_training_goes_on_after_its_time_limit(site, slurm):
+    training = Training(site, slurm, 64)
+    training.wait_for_epoch()
+    slurm.run("scontrol", "update", f"JobId={training.job()['JobId']}", "TimeLimit=1")
+    assert_whole(training.result(), interruptions=1)
+
+
+def assert_whole(record, interruptions):
+    assert record["status"] == "ok"
+    assert [epoch["epoch"] for epoch in record["epochs"]] == list(range(1, 21))
+    assert record["interruptions"] == interruptions
