@@ -76,9 +76,9 @@ class Host:
 
     def run(self, command: str) -> int:
         """Run a shell command in the folder, its output on this screen; returns its status."""
-        return self._checked(
-            subprocess.run([*self._ssh, f"cd {shlex.quote(self.folder)} && {command}"])
-        )
+        # With these set, bash reads ~/.bashrc also in the jobs, and finds another python there.
+        command = f"unset SSH_CLIENT SSH2_CLIENT; cd {shlex.quote(self.folder)} && {command}"
+        return self._checked(subprocess.run([*self._ssh, command]))
 
     def send(self, source: Path, names: list[str], target: str) -> None:
         """Copy files or folders below `source` to the same names below `target`."""

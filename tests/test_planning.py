@@ -161,7 +161,7 @@ def test_half_written_files_are_not_read_and_broken_records_are_named(known, tmp
 
 def test_a_record_in_the_wrong_place_is_refused(known, tmp_path, keep):
     path = keep(1)
-    path.rename(path.with_name("default-7.json"))
+    path.rename(path.with_name("tuned-1.json"))
     with pytest.raises(InputError, match="put it back where it belongs"):
         plan(known(), tmp_path)
 

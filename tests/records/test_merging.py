@@ -16,7 +16,7 @@ def put(tmp_path, record):
 
     def write(folder, machine, minute, trial=1, **changed):
         content = json.loads(json.dumps(record))
-        content["machine"]["id"] = machine
+        content["machine"]["id"] = machine * 12
         content["run"] |= {"started_at": f"2026-11-21T10:{minute:02}:00+00:00", "trial": trial}
         content |= changed
         run = content["run"]
@@ -40,7 +40,10 @@ def test_records_of_two_machines_stand_beside_each_other_unchanged(tmp_path, put
     assert target.read_bytes() == theirs.read_bytes()
     assert stat.S_IMODE(target.stat().st_mode) == 0o444
     read = [content for _, content in records.read_all(tmp_path / "own")]
-    assert [(one["machine"]["id"], one["run"]["trial"]) for one in read] == [("a", 1), ("b", 2)]
+    assert [(one["machine"]["id"], one["run"]["trial"]) for one in read] == [
+        ("a" * 12, 1),
+        ("b" * 12, 2),
+    ]
     assert read[1]["run"]["id"].endswith("/default-2")
 
 
@@ -65,8 +68,8 @@ def test_a_copy_made_by_hand_is_not_counted_twice(tmp_path, put):
         ({"energy": 0}, "unknown key 'energy'"),
         ({"energy_j": "much"}, "energy_j: 'much' is not of type number or empty"),
         (
-            {"quality": {"metric": "accuracy", "value": 0.5, "target": 0.98, "reached": True}},
-            "says that it reached its target, with accuracy 0.5 for 0.98",
+            {"quality": {"metric": "val_accuracy", "value": 0.5, "target": 0.98, "reached": True}},
+            "says that it reached its target, with val_accuracy 0.5 for 0.98",
         ),
     ],
 )

@@ -55,14 +55,21 @@ def estimate_table(
     run of it (predicted), a published one, or, for a quick run, the full one, which takes longer
     in nearly all cases. On rented
     hardware each run is billed by itself, at the on-demand price if that is known; the machine at
-    hand costs what it is used.
+    hand costs what it is used. What its provider rents no more is counted at its last price.
 
     Args:
         planned: hardware, workload, framework, variant, trial: a row per run that is missing.
         runs: runs.csv.
         scale: of the planned runs.
     """
-    offers = {price.hardware_id: price for price in _preferred(market.available())}
+    last = prices.in_book(market.known, prices.LATEST)
+    offers = {
+        price.hardware_id: price
+        for price in [
+            *_preferred([price for price in last if price.retired]),
+            *_preferred(market.available()),
+        ]
+    }
     if market.local is not None:
         offers[LOCAL] = market.local
     ended = runs[runs.status.eq("ok") & runs.time_s.notna()]

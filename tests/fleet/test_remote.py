@@ -1,0 +1,110 @@
+"""A bare host that is reached by ssh: an ssh server of this machine, in a folder of its own."""
+
+import getpass
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+from clones import make_clone
+
+from epochcost.configuration import ROOT
+
+SERVER = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
+
+
+@pytest.fixture(scope="module")
+def ssh(tmp_path_factory):
+    """The command that reaches the host; skipped where there is no ssh server."""
+    if SERVER is None or shutil.which("ssh") is None:
+        pytest.skip("this machine has no sshd (Debian: openssh-server)")
+    folder = tmp_path_factory.mktemp("ssh")
+    for name in ("host", "user"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name]
+        subprocess.run(command, check=True)
+    shutil.copy(folder / "user.pub", folder / "authorized_keys")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (folder / "sshd_config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nPidFile none\n"
+        f"AuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\n"
+    )
+    if os.getuid() == 0:
+        os.makedirs("/run/sshd", exist_ok=True)
+    log = open(folder / "log", "w")
+    server = subprocess.Popen([SERVER, "-D", "-e", "-f", folder / "sshd_config"], stderr=log)
+    options = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
+    yield f"ssh -p {port} -i {folder}/user {options}"
+    server.terminate()
+    server.wait()
+
+
+@pytest.fixture(scope="module")
+def host(ssh, tmp_path_factory, pythons):
+    """A folder on the host that has the environments already, and the words that reach it."""
+    folder = tmp_path_factory.mktemp("host") / "epochcost"
+    folder.mkdir()
+    for name in (".venv", ".venvs"):
+        (folder / name).symlink_to(ROOT / name)
+    address = f"{getpass.getuser()}@127.0.0.1"
+    deadline = time.monotonic() + 20
+    while subprocess.run([*ssh.split(), address, "true"], capture_output=True).returncode:
+        assert time.monotonic() < deadline, "the ssh server does not answer"
+        time.sleep(0.2)
+    return address, folder
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A clone to start from, which a clone of git is."""
+    clone = make_clone(tmp_path_factory.mktemp("home") / "epochcost")
+    identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
+        subprocess.run(["git", *words], cwd=clone.folder, check=True)
+    return clone
+
+
+def test_records_of_a_bare_host_come_home(ssh, host, home):
+    address, folder = host
+    command = ["python", "scripts/remote.py", address, "local", "--ssh", ssh, "--folder", folder]
+    words = ["--config", "data={source: synthetic}", "workloads=mnist_mlp", "frameworks=pytorch"]
+    done = home.run(*map(str, command), *words)
+    path = "local/mnist_mlp/pytorch/default-1.json"
+    assert list(home.records()) == [path]
+    assert "1 records merged, 0 here already, 0 refused" in done.stdout
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=home.folder, capture_output=True, text=True
+    ).stdout.strip()
+    assert json.loads(home.records()[path])["git"]["commit"] == commit
+    # The same again measures nothing and brings nothing twice.
+    again = home.run(*map(str, command), *words)
+    assert "0 records merged, 1 here already, 0 refused" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nobody@127.0.0.1", "gce-t5"], "unknown hardware 'gce-t5'; did you mean 'gce-t4'"),
+        (["nobody@127.0.0.1", "gce-t4"], "nobody@127.0.0.1 cannot be reached"),
+    ],
+)
+def test_mistakes_are_one_line(ssh, home, words, message):
+    done = home.run("python", "scripts/remote.py", *words, "--ssh", ssh, check=False)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_host_that_is_not_what_it_is_said_to_be_measures_nothing(ssh, host, home):
+    address, folder = host
+    done = home.run(
+        "python", "scripts/remote.py", address, "gce-t4", "--ssh", ssh, "--folder", str(folder),
+        "--config", "data={source: synthetic}", "workloads=mnist_mlp", check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "this machine is not gce-t4" in done.stderr
+    assert not [path for path in home.records() if path.startswith("gce-t4")]
