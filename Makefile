@@ -6,7 +6,7 @@ ARGS ?=
 PYTHON36 ?= python3.6
 BIN := .venv/bin
 
-.PHONY: run test lint format setup legacy pins
+.PHONY: run test lint format setup legacy cloud pins
 
 run: setup
 	@$(BIN)/python scripts/unlock.py
@@ -52,10 +52,18 @@ legacy: .venvs/keras2/ready
 	@$(BIN)/python scripts/mpi.py .venvs/keras2/lib/mpi
 	@touch $@
 
+# The workflow with the executors of clouds; each would slow down every start of the other one.
+cloud: .venvs/cloud/ready
+
+.venvs/cloud/ready: envs/cloud.txt .venv/ready
+	@$(BIN)/uv venv --quiet --clear --seed --python $(BIN)/python .venvs/cloud
+	@UV_FIND_LINKS="$$PIP_FIND_LINKS" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python .venvs/cloud/bin/python -r envs/cloud.txt
+	@touch $@
+
 # Resolve envs/*.in anew into the full lists of pins. The CPU list of torch is the GPU list
 # without the CUDA packages, which the CPU build does not have.
 pins: setup
-	for name in workflow tensorflow-cpu tensorflow-gpu torch-gpu jax-cpu jax-gpu; do \
+	for name in workflow cloud tensorflow-cpu tensorflow-gpu torch-gpu jax-cpu jax-gpu; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate envs/$$name.in -o envs/$$name.txt || exit 1; \
 	done
 	grep -v -P '^(nvidia-(?!ml-py)|triton|cuda-)' envs/torch-gpu.txt > envs/torch-cpu.txt

@@ -17,16 +17,14 @@ include: "rules/common.smk"
 rule all:
     default_target: True
     input:
-        "results/report.html",
-        "results/quality.md",
-        "results/audit.md",
-        pictures(),
+        everything(),
 
 
 include: "rules/environments.smk"
 include: "rules/data.smk"
 include: "rules/tune.smk"
-include: "rules/train.smk"
+include: "rules/cloud.smk" if CLOUD else "rules/train.smk"
+include: "rules/measure.smk"
 include: "rules/cost.smk"
 include: "rules/money.smk"
 include: "rules/figures.smk"
@@ -44,4 +42,3 @@ onstart:
 onsuccess:
     if reports():
         print("epochcost: the report is results/report.html")
-

@@ -77,8 +77,8 @@ def copy_repository(folder: Path) -> None:
 def planned(folder: Path, settings: list[str]) -> int:
     """How many trainings one run of each is."""
     _, _, shown = dry_run(folder, ["measure", "--config", *settings, "runs=1"])
-    lines = [line.split() for line in shown.splitlines() if line.startswith("train_")]
-    return sum(int(words[1]) for words in lines)
+    lines = {line for line in shown.splitlines() if line.startswith("train_")}  # shown twice
+    return sum(int(line.split()[1]) for line in lines)
 
 
 def dry_run(folder: Path, words: list[str]) -> tuple[float, float, str]:

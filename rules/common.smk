@@ -1,10 +1,13 @@
 # Configuration, plan and the words that rules are written in.
 
+import atexit
 import csv
+import json
 import os
 import shlex
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -29,23 +32,38 @@ RAW = Path("data/raw")
 PRICES = [Path("data/published/prices.csv"), Path("config/prices.csv")]
 
 
+# Whether trainings are on machines that share no folder with this one, and whether this is a job
+# on one of them: it has what it was sent, and knows nothing of the plan.
+CLOUD = workflow.storage_settings.default_storage_provider is not None
+SENT = CLOUD and not workflow.is_main_process
+
 # Bad input ends here with one line, before a graph of jobs is built.
 try:
     KNOWN = configuration.load(config, Path(workflow.basedir))
     MACHINE = machine.describe()
-    ORIGINS = {
-        name: registry.choose_origin(
-            name, KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW
-        )
-        for name in KNOWN.datasets_needed()
-    }
-    ORIGINS |= {
-        name: registry.choose_weights(
-            name, KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW
-        )
-        for name in KNOWN.weights_needed()
-    }
-    PLAN = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
+    ORIGINS = (
+        {}
+        if SENT
+        else {
+            name: registry.choose_origin(
+                name, KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW
+            )
+            for name in KNOWN.datasets_needed()
+        }
+    )
+    ORIGINS |= (
+        {}
+        if SENT
+        else {
+            name: registry.choose_weights(
+                name, KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW
+            )
+            for name in KNOWN.weights_needed()
+        }
+    )
+    PLAN = None if SENT else planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
+    if CLOUD:
+        configuration.check_cloud(KNOWN)
     if workflow.is_main_process:
         # Beside a job elsewhere its record may be under way.
         PLAN.drop_stale_markers(RECORDS, MARKERS)
@@ -60,6 +78,32 @@ except (InputError, OSError) as error:
 for origin in ORIGINS.values():
     if origin.notice:
         print(f"epochcost: {origin.notice}", file=sys.stderr)
+
+
+def here(path):
+    """A file that stays on this machine where others travel."""
+    return local(path) if CLOUD else path
+
+
+def everything():
+    """What a call without targets makes. With a bucket that is measuring alone."""
+    if CLOUD:
+        return measured
+    return ["results/report.html", "results/quality.md", "results/audit.md", *pictures()]
+
+
+def missing_of(hardware):
+    """A pattern that matches no run of a hardware that is there."""
+    return planning.NEVER if SENT else PLAN.workload_pattern(hardware)
+
+
+def record_in_bucket(hardware, wildcards):
+    """Where a training on a rented machine leaves its record."""
+    dataset = KNOWN.workloads[wildcards.workload]["dataset"]
+    return (
+        f"runs/{dataset}-{ORIGINS[dataset].kind}/{hardware}/{wildcards.workload}/"
+        f"{wildcards.framework}/{wildcards.variant}-{wildcards.trial}.json"
+    )
 
 
 def trains():
@@ -147,7 +191,7 @@ def measured(wildcards):
             files |= set(more)
             checkpoints.round.get(number=number)
             number += 1
-    return sorted(files)
+    return [here(path) for path in sorted(files)]
 
 
 def arrays_of(workload):
@@ -165,12 +209,37 @@ def weights_of(workload):
     return f"data/raw/{name}/complete.json"
 
 
-def tuning_of(variant, workload, framework, hardware):
+def needs_of(hardware):
+    """The files that trainings on a hardware wait for."""
+    if hardware not in KNOWN["hardware"]:
+        sys.exit(f"epochcost: nothing is to be trained on '{hardware}'")
+    runs = [run for run in PLAN.possible if run.hardware == hardware]
+    pairs = sorted({(run.workload, run.framework) for run in runs})
+    files = [arrays_of(workload) for workload, _ in pairs]
+    files += [weights_of(workload) for workload, _ in pairs if weights_of(workload)]
+    markers = [environment_marker(framework, hardware) for _, framework in pairs]
+    files += [marker for marker in markers if marker]
+    files += [search for run in runs if (search := tuning_of(run))]
+    return sorted(set(files))
+
+
+def places_of(hardware):
+    """Where trainings on a hardware find their data, weights and interpreters."""
+    workloads = {
+        workload: {"data": str(Path(arrays_of(workload)).parent), "weights": weights_of(workload)}
+        for workload in KNOWN["workloads"]
+    }
+    pythons = {name: python_of(name, hardware) for name in KNOWN["frameworks"]}
+    return {"workloads": workloads, "pythons": pythons}
+
+
+def tuning_of(run):
     """The marker of the search that a tuned training waits for; none where its result is known."""
-    if variant != tuning.TUNED or hardware != LOCAL:
-        return []
-    known = tuning.settings_of(variant, TUNED, tuning.place_of(MACHINE), workload, framework)
-    return tuning_marker(workload, framework) if known is None else []
+    if run.variant != tuning.TUNED or run.hardware != LOCAL:
+        return None
+    names = (run.workload, run.framework)
+    known = tuning.settings_of(run.variant, TUNED, tuning.place_of(MACHINE), *names)
+    return tuning_marker(*names) if known is None else None
 
 
 def tuning_marker(workload, framework):
@@ -187,14 +256,14 @@ def tunings():
     ]
 
 
-def batch_size_option():
-    """The option for another batch size than the recipe's, where one is configured."""
-    return f"--batch-size {KNOWN['batch_size']}" if KNOWN["batch_size"] else ""
-
-
-def time_limit_option():
-    """The option for the longest that a run may take, where that is configured."""
-    return f"--time-limit {KNOWN['time_limit_hours'] * 3600:g}" if KNOWN["time_limit_hours"] else ""
+def training_options():
+    """The options of every training: seed, and batch size and time limit where configured."""
+    options = [f"--seed {KNOWN['seed']}"]
+    if KNOWN["batch_size"]:
+        options.append(f"--batch-size {KNOWN['batch_size']}")
+    if KNOWN["time_limit_hours"]:
+        options.append(f"--time-limit {KNOWN['time_limit_hours'] * 3600:g}")
+    return " ".join(options)
 
 
 def weights_option(files):
@@ -249,6 +318,13 @@ def conda_file(framework, hardware):
     return f"../envs/{environment_of(framework, hardware)}.yaml"
 
 
+def conda_of_trainings(hardware):
+    """What `conda:` is for trainings; without --sdm conda it is not asked for each of them."""
+    if not USES_CONDA:
+        return "../envs/workflow.yaml"
+    return lambda wildcards: conda_file(wildcards.framework, hardware)
+
+
 def own_python(framework):
     """The interpreter that the configuration names for a framework, if it names one."""
     return KNOWN["python"].get(frameworks.FRAMEWORKS[framework].environment)
@@ -292,7 +368,7 @@ def files_of_arrays(wildcards):
     """What arrays are prepared from; generated ones need nothing."""
     if wildcards.kind == "synthetic":
         return []
-    return f"data/raw/{wildcards.dataset}/{wildcards.kind}.json"
+    return here(f"data/raw/{wildcards.dataset}/{wildcards.kind}.json")
 
 
 def threads_of(hardware):
@@ -354,13 +430,18 @@ def plan_file():
 
 @cache
 def show_plan():
-    """Say once what a dry run would train where, and what that would cost."""
+    """Say after a dry run what it would train where, and what that would cost."""
     if not (workflow.output_settings.dryrun and PLAN.missing):
         return
     command = f"python scripts/estimate.py /dev/stdin {estimate_options()}"
-    done = subprocess.run(shlex.split(command), input=plan_table(), capture_output=True, text=True)
-    said = done.stdout if done.returncode == 0 else done.stderr
-    print(f"epochcost: the plan, and what it would cost:\n{said.strip()}", file=sys.stderr)
+    with tempfile.TemporaryFile("w+") as table:
+        table.write(plan_table())
+        table.seek(0)
+        # It is made while Snakemake builds its graph.
+        process = subprocess.Popen(
+            shlex.split(command), stdin=table, stdout=subprocess.PIPE, text=True
+        )
+    atexit.register(lambda: print(f"The plan, and its cost:\n{process.stdout.read()}", end=""))
 
 
 def price_options():

@@ -3,9 +3,9 @@
 
 rule fetch:
     output:
-        "data/raw/{dataset}/{kind}.json",
+        here("data/raw/{dataset}/{kind}.json"),
     log:
-        "logs/fetch/{dataset}-{kind}.log",
+        here("logs/fetch/{dataset}-{kind}.log"),
     wildcard_constraints:
         kind="complete|subset",
     priority: FIRST
@@ -26,9 +26,9 @@ rule prepare:
     input:
         files_of_arrays,
     output:
-        "data/arrays/{dataset}/{kind}/manifest.json",
+        here("data/arrays/{dataset}/{kind}/manifest.json"),
     log:
-        "logs/prepare/{dataset}-{kind}.log",
+        here("logs/prepare/{dataset}-{kind}.log"),
     wildcard_constraints:
         kind="complete|subset|synthetic",
     priority: FIRST
@@ -43,5 +43,5 @@ rule prepare:
 
 rule data:
     input:
-        [arrays_of(workload) for workload in KNOWN["workloads"]],
+        lambda wildcards: [here(arrays_of(workload)) for workload in KNOWN["workloads"]],
     localrule: True

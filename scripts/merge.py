@@ -1,6 +1,6 @@
 """Put records from another machine beside one's own.
 
-In: results/runs of another clone, or a folder that holds it. Out: copies in results/runs, each
+In: results/runs of another clone, the clone, or one record. Out: copies in results/runs, each
 checked; a run that is there already is not copied again, and none is changed or overwritten.
 Ends with status 1 where a record was refused.
 """
@@ -13,22 +13,24 @@ from epochcost.records import merging
 
 def main() -> int:
     parser = errors.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="results/runs of another clone, or the clone")
+    parser.add_argument(
+        "source", type=Path, help="results/runs of another clone, the clone, or one record"
+    )
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
     arguments = parser.parse_args()
-    return merge(arguments.folder, arguments.records)
+    return merge(arguments.source, arguments.records)
 
 
-def merge(folder: Path, records: Path) -> int:
-    """Merge a folder and say what became of it; returns 1 where something was refused."""
-    if not folder.is_dir():
-        raise errors.InputError(f"{folder} is no folder")
-    inner = folder / "results/runs"
+def merge(source: Path, records: Path) -> int:
+    """Merge a folder or record and say what became of it; returns 1 where something was refused."""
+    if not source.exists():
+        raise errors.InputError(f"{source} is not there")
+    inner = source / "results/runs"
     merged = merging.merge(
-        inner if inner.is_dir() else folder, records, configuration.load().hardware
+        inner if inner.is_dir() else source, records, configuration.load().hardware
     )
-    for source, target in merged.added.items():
-        renamed = f" (was {source.stem})" if source.stem != target.stem else ""
+    for path, target in merged.added.items():
+        renamed = f" (was {path.stem})" if path.stem != target.stem else ""
         print(f"{target}{renamed}")
     for reason in merged.refused.values():
         print(f"refused: {reason}")

@@ -43,6 +43,19 @@ class Clone:
         """Run Snakemake in the clone."""
         return self.run("snakemake", *words, check=check, **environment)
 
+    @property
+    def cores(self) -> int:
+        """The cores that trainings have here."""
+        return len(os.sched_getaffinity(0))
+
+    def commit(self) -> str:
+        """Make a git repository of the clone; returns the commit."""
+        identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
+            subprocess.run(["git", *words], cwd=self.folder, check=True)
+        head = ["git", "rev-parse", "HEAD"]
+        return subprocess.run(head, cwd=self.folder, capture_output=True, text=True).stdout.strip()
+
     def configure(self, **settings) -> None:
         """Set keys of config/config.yaml."""
         path = self.folder / "config/config.yaml"

@@ -133,6 +133,21 @@ def check_legacy(names: list[str], environments: Path) -> None:
             raise InputError(f"{name} needs an environment of its own; run: make legacy")
 
 
+def check_cloud(configuration: Configuration) -> None:
+    """Refuse what cannot be trained on machines that share no folder with this one."""
+    if weights := configuration.weights_needed():
+        raise InputError(
+            f"{', '.join(weights)} are not sent to rented machines; leave the workloads out that "
+            "start from weights, or measure the machine as a bare host (scripts/remote.py)"
+        )
+    if configuration["precision"]:
+        raise InputError("a precision is for this machine and shared folders; say runs=6 instead")
+    if LOCAL in configuration["hardware"]:
+        raise InputError(
+            "hardware local is this machine, and the profile sends trainings elsewhere"
+        )
+
+
 def read_yaml(path: Path) -> Any:
     """Read a YAML file; a mistake in it is named with its line."""
     try:

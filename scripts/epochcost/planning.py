@@ -127,10 +127,12 @@ class Plan:
         wanted, spent = self.series, 0.0
         if self.again:
             return [one.run(number) for one in wanted if number <= len(one.done) + 1]
+        if self.precision is None:
+            return [series.run(number) for series in wanted] if number <= self.runs else []
         for before in range(1, number):
             spent += sum(series.seconds(before) for series in wanted)
             if before >= self.runs:
-                if self.precision is None or spent >= self.budget_s or before >= repeats.MOST_RUNS:
+                if spent >= self.budget_s or before >= repeats.MOST_RUNS:
                     return []
                 wanted = [
                     one
@@ -193,30 +195,35 @@ class Plan:
 
     def drop_stale_markers(self, records: Path, markers: Path) -> None:
         """Remove the markers of runs whose records are gone, so that they are made again."""
-        possible = self._possible()
-        for run, marker in zip(possible, _markers(possible, records, markers), strict=True):
+        there = [path for path in markers.glob("*/*/*/*") if path.is_file()]
+        if not there:
+            return
+        for marker in set(there) & set(_markers(self.possible, records, markers)):
             # Another process may just have made it.
-            if not record.path_of(records, *vars(run).values()).exists():
+            if not (records / marker.relative_to(markers)).with_suffix(".json").exists():
                 marker.unlink(missing_ok=True)
 
     def workload_pattern(self, hardware: str) -> str:
         """A regular expression for the wildcard `workload` of a hardware's training rule.
 
-        It looks ahead over the rest of `workload/framework/variant-trial` and matches runs that
-        are not made alone, so Snakemake has no reason to make again what is there.
+        It looks ahead over the rest of `workload/framework/variant-trial` and matches no run that
+        is there, so Snakemake has no reason to make it again.
         """
-        branches: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-        for run in self._possible():
-            if run.hardware == hardware:
-                branches[run.workload, run.framework, run.variant].append(str(run.trial))
-        if not branches:
+        if not any(run.hardware == hardware for run in self.possible):
             return NEVER
+        there: dict[str, list[str]] = defaultdict(list)
+        for path in self.existing:
+            of, *names, stem = path.with_suffix("").parts[-4:]
+            if of == hardware:
+                variant, trial = stem.rsplit("-", 1)
+                there["/".join([*names, variant])].append(trial)
         alternatives = "|".join(
-            f"{re.escape('/'.join(key))}-(?:{'|'.join(trials)})" for key, trials in branches.items()
+            f"{re.escape(series)}-(?:{'|'.join(trials)})" for series, trials in there.items()
         )
-        return rf"(?=(?:{alternatives})$)[a-z0-9_]+"
+        return rf"(?!(?:{alternatives})$)[a-z0-9_]+" if there else "[a-z0-9_]+"
 
-    def _possible(self) -> list[Run]:
+    @cached_property
+    def possible(self) -> list[Run]:
         """The missing runs, and those that a precision may ask for after them."""
         if self.precision is None:
             return self.missing

@@ -1,7 +1,5 @@
 """A clone whose trainings go through a real Slurm."""
 
-import os
-
 import pytest
 import yaml
 from clones import make_clone
@@ -25,7 +23,7 @@ def site(tmp_path_factory, pythons, slurm):
     clone.environment |= slurm.environment
     catalogue = clone.folder / "config/hardware.yaml"
     nodes = yaml.safe_load(catalogue.read_text())
-    clone.cores = nodes["cluster-cpu16"]["vcpus"] = len(os.sched_getaffinity(0))
+    nodes["cluster-cpu16"]["vcpus"] = clone.cores
     nodes["cluster-cpu1"] = {"label": "1 core", "vcpus": 1}
     # Dates stay text.
     catalogue.write_text(yaml.safe_dump(nodes).replace("'", ""))

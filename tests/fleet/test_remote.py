@@ -60,11 +60,9 @@ def host(ssh, tmp_path_factory, pythons):
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """A clone to start from, which a clone of git is."""
+    """A clone to start from, as git makes them."""
     clone = make_clone(tmp_path_factory.mktemp("home") / "epochcost")
-    identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=clone.folder, check=True)
+    clone.head = clone.commit()
     return clone
 
 
@@ -76,10 +74,7 @@ def test_records_of_a_bare_host_come_home(ssh, host, home):
     path = "local/mnist_mlp/pytorch/default-1.json"
     assert list(home.records()) == [path]
     assert "1 records merged, 0 here already, 0 refused" in done.stdout
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=home.folder, capture_output=True, text=True
-    ).stdout.strip()
-    assert json.loads(home.records()[path])["git"]["commit"] == commit
+    assert json.loads(home.records()[path])["git"]["commit"] == home.head
     # The same again measures nothing and brings nothing twice.
     again = home.run(*map(str, command), *words)
     assert "0 records merged, 1 here already, 0 refused" in again.stdout

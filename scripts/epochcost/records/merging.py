@@ -28,7 +28,7 @@ class Merged:
 
 
 def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
-    """Copy the records below `folder` (results/runs of another clone) to `own`.
+    """Copy the records below `folder` (results/runs of another clone), or one file, to `own`.
 
     A run that is there already is known by its machine and time. Where the name of another run is
     in the way, a record takes the next trial that is free; its content stays as it is.
@@ -38,7 +38,7 @@ def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
     """
     there = {record.identity(content) for _, content in record.read_all(own)}
     merged = Merged()
-    for path in record.find(folder):
+    for path in [folder] if folder.is_file() else record.find(folder):
         try:
             content = _checked(path, hardware)
         except (InputError, OSError) as error:

@@ -8,6 +8,10 @@ from epochcost.costs import estimates
 from epochcost.figures import style
 
 
+# So many trainings are named.
+_FEW = 4
+
+
 def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     """A line per hardware, and what is not known.
 
@@ -30,12 +34,14 @@ def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
     )
     if known:
         lines.append(f"Times of runs that these are from: {known}.")
-    for row in table[table.basis.eq(estimates.UNKNOWN)].itertuples():
-        lines.append(
-            f"Not known: {row.runs} x {row.workload} with "
-            f"{style.framework_name(row.framework, row.variant)} on {row.hardware}; "
-            "nothing like it has been measured or published."
-        )
+    unknown = table[table.basis.eq(estimates.UNKNOWN)]
+    for hardware, rows in unknown.groupby("hardware", sort=True):
+        names = [
+            f"{row.workload} with {style.framework_name(row.framework, row.variant)}"
+            for row in rows.itertuples()
+        ]
+        few = ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW} more" * (len(names) > _FEW))
+        lines.append(f"Not known, as nobody measured or published it on {hardware}: {few}.")
     return "\n".join(lines)
 
 

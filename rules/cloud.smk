@@ -1,0 +1,86 @@
+# Trainings on rented machines that share no folder with this one (a default storage provider is
+# set): arrays go out through a bucket, records come home through it.
+#
+# A job there has the sources and what it was sent, and knows nothing of the plan. It trains in the
+# container that the profile names, or in the Python of `python:`.
+
+
+rule pack:
+    input:
+        here("data/arrays/{dataset}/{kind}/manifest.json"),
+    output:
+        "arrays/{dataset}-{kind}.tar",
+    log:
+        here("logs/pack/{dataset}-{kind}.log"),
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        folder=lambda wildcards: f"data/arrays/{wildcards.dataset}/{wildcards.kind}",
+    message:
+        "Packing the arrays of {wildcards.dataset} ({wildcards.kind}) for the bucket"
+    shell:
+        "tar -C {params.folder} -cf {output} . 2> {log}"
+
+
+for hardware in KNOWN["hardware"]:
+
+    rule:
+        name:
+            f"train_{hardware.replace('-', '_').replace('.', '_')}"
+        input:
+            data=f"arrays/{{dataset}}-{{kind}}.tar",
+        output:
+            f"runs/{{dataset}}-{{kind}}/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.json",
+        log:
+            f"logs/{{dataset}}-{{kind}}/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.log",
+        wildcard_constraints:
+            dataset="[a-z0-9-]+",
+            kind="complete|subset|synthetic",
+            workload="[a-z0-9_]+",
+            framework="[a-z0-9-]+",
+            variant="[a-z0-9_]+",
+            trial="[0-9]+",
+        conda:
+            "../envs/workflow.yaml"
+        threads: threads_of(hardware)
+        params:
+            python=lambda wildcards: own_python(wildcards.framework) or "python",
+            hardware=hardware,
+            scale=KNOWN["scale"],
+            options=training_options(),
+        message:
+            "Training {wildcards.workload} with {wildcards.framework} on {params.hardware}, "
+            "trial {wildcards.trial} ({params.scale})"
+        shell:
+            "mkdir -p arrays && tar -C arrays -xf {input.data} && "
+            "{params.python} scripts/train.py {wildcards.workload} {wildcards.framework} "
+            "--hardware {params.hardware} --variant {wildcards.variant} "
+            "--trial {wildcards.trial} --scale {params.scale} {params.options} "
+            "--data arrays --record {output} > {log} 2>&1"
+
+
+# A record comes home as a copy that is no output of any rule; what is home is not asked for again.
+for hardware in KNOWN["hardware"]:
+
+    rule:
+        name:
+            f"home_{hardware.replace('-', '_').replace('.', '_')}"
+        input:
+            lambda wildcards, hardware=hardware: record_in_bucket(hardware, wildcards),
+        output:
+            here(
+                touch(f"results/made/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}")
+            ),
+        log:
+            here(f"logs/home/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.log"),
+        wildcard_constraints:
+            workload=missing_of(hardware),
+            framework="[a-z0-9-]+",
+            variant="[a-z0-9_]+",
+            trial="[0-9]+",
+        localrule: True
+        conda:
+            "../envs/workflow.yaml"
+        shell:
+            "python scripts/merge.py {input} > {log} 2>&1"

@@ -1,0 +1,137 @@
+"""Google Batch: what is asked of it, and a training through a stand-in of it on this machine."""
+
+import json
+
+import pytest
+import yaml
+from clones import make_clone
+
+from epochcost.configuration import ROOT
+
+CLOUD = ROOT / ".venvs/cloud/bin"
+SYNTHETIC = ["--config", "data={source: synthetic}", "workloads=mnist_mlp", "frameworks=pytorch"]
+
+
+@pytest.fixture(scope="module")
+def batch(tmp_path_factory, pythons):
+    """Runs Snakemake with a profile, and returns what it did and what was asked of Google."""
+    if not (CLOUD / "snakemake").exists():
+        pytest.skip("the executors of clouds are not installed (make cloud)")
+    clone = make_clone(tmp_path_factory.mktemp("batch") / "epochcost")
+    for profile in (clone.folder / "profiles").glob("gce-*/hardware.yaml"):
+        settings = yaml.safe_load(profile.read_text())
+        own = yaml.safe_load((clone.folder / "config/config.yaml").read_text())["python"]
+        profile.write_text(yaml.safe_dump(settings | {"python": own}))
+    catalogue = clone.folder / "config/hardware.yaml"
+    text = catalogue.read_text()
+    # This machine is to be one of them.
+    catalogue.write_text(text.replace("vcpus: 8\n  profile", f"vcpus: {clone.cores}\n  profile"))
+    # What is sent to a machine is what git knows.
+    clone.commit()
+    credentials = clone.folder.parent / "credentials.json"
+    secret = {key: "x" for key in ("client_id", "client_secret", "refresh_token")}
+    credentials.write_text(json.dumps({"type": "authorized_user"} | secret))
+    clone.environment |= {
+        "PATH": f"{CLOUD}:{clone.environment['PATH']}",
+        "GOOGLE_APPLICATION_CREDENTIALS": str(credentials),
+        "GOOGLE_CLOUD_PROJECT": "payer",
+        "EPOCHCOST_BUCKET": "bucket",
+        "EPOCHCOST_IMAGE": "registry.example/epochcost:1",
+    }
+
+    def run(profile, *words, **environment):
+        folder = tmp_path_factory.mktemp(profile)
+        store = folder / "bucket"
+        store.mkdir()
+        done = clone.run(
+            str(CLOUD / "python"), str(ROOT / "tests/fleet/batch.py"), str(folder),
+            "--profile", profile, "--default-storage-provider", "fs",
+            "--default-storage-prefix", str(store), "--seconds-between-status-checks", "1", *words,
+            check=False, **environment,
+        )  # fmt: skip
+        asked = [json.loads(path.read_text()) for path in folder.glob("*.json")]
+        return done, asked
+
+    run.clone = clone
+    return run
+
+
+def policy_of(request):
+    return request["job"]["allocationPolicy"]["instances"][0]["policy"]
+
+
+def test_a_training_goes_out_and_its_record_comes_home(batch):
+    done, asked = batch("gce-cpu", *SYNTHETIC, "hardware=gce-n1-highcpu-8")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert list(batch.clone.records()) == ["gce-n1-highcpu-8/mnist_mlp/pytorch/default-1.json"]
+    (request,) = asked
+    assert request["parent"] == "projects/payer/locations/us-central1"
+    assert policy_of(request)["machineType"] == "n1-highcpu-8"
+    assert not policy_of(request)["accelerators"]
+    task = request["job"]["taskGroups"][0]["taskSpec"]
+    assert task["computeResource"]["cpuMilli"] == "8000"
+    assert task["maxRetryCount"] == 3
+    images = [step.get("container", {}).get("imageUri") for step in task["runnables"]]
+    assert "registry.example/epochcost:1" in images
+    again = batch.clone.run(
+        str(CLOUD / "snakemake"), "-n", "--profile", "gce-cpu", "--default-storage-provider", "fs",
+        "--default-storage-prefix", str(batch.clone.folder), *SYNTHETIC,
+        "hardware=gce-n1-highcpu-8",
+    )  # fmt: skip
+    assert "Nothing to be done" in again.stdout + again.stderr
+
+
+@pytest.mark.parametrize(
+    ("profile", "machine_type", "accelerator"),
+    [
+        ("gce-t4", "n1-standard-4", "nvidia-tesla-t4"),
+        ("gce-p100", "n1-standard-1", "nvidia-tesla-p100"),
+        ("gce-v100", "n1-standard-8", "nvidia-tesla-v100"),
+    ],
+)
+def test_gpus_are_asked_for_and_another_machine_is_not_measured(
+    batch, profile, machine_type, accelerator
+):
+    spot = ("--preemptible-rules", f"train_{profile.replace('-', '_')}")
+    done, (request,) = batch(profile, *spot, "--googlebatch-retry-count", "1", *SYNTHETIC)
+    # The stand-in has no GPU.
+    assert done.returncode == 1
+    assert not [path for path in batch.clone.records() if path.startswith(profile)]
+    policy = policy_of(request)
+    assert policy["machineType"] == machine_type
+    assert [(one["type"], one["count"]) for one in policy["accelerators"]] == [(accelerator, "1")]
+    assert policy["provisioningModel"] == 3  # preemptible
+    assert policy["bootDisk"]["image"] == "batch-cos"
+    assert policy["bootDisk"]["sizeGb"] == "100"
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({"EPOCHCOST_BUCKET": ""}, "this profile needs EPOCHCOST_BUCKET (a bucket in which"),
+        ({"GOOGLE_APPLICATION_CREDENTIALS": ""}, "there are no Google credentials; run: gcloud"),
+    ],
+)
+def test_what_is_missing_is_one_line_before_anything_starts(batch, environment, message):
+    home = {"HOME": str(batch.clone.folder.parent)}
+    done, asked = batch("gce-t4", *SYNTHETIC, **environment, **home)
+    assert done.returncode == 1
+    assert asked == []
+    assert f"epochcost: {message}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["hardware=gce-k80"], "gce-k80 cannot be rented: Google Compute Engine retired it on "
+         "2024-05-01; the nearest that can be had is gce-t4 (n1-standard-4 + 1 x T4)"),
+        (["workloads=catsdogs_resnet50", "frameworks=fastai"], "are not sent to rented machines"),
+        (["hardware=local"], "hardware local is this machine"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_rented_is_refused(batch, words, message):
+    done, asked = batch("gce-t4", *SYNTHETIC[:2], *words)
+    assert done.returncode == 1
+    assert asked == []
+    assert message in done.stderr
