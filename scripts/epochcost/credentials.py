@@ -2,31 +2,61 @@
 
 import os
 import sys
+from typing import NoReturn
 
 _MEANING = {
     "GOOGLE_CLOUD_PROJECT": "the project that pays",
     "EPOCHCOST_BUCKET": "a bucket in which arrays and records travel",
+    "AWS_REGION": "where the queue is",
+    "EPOCHCOST_QUEUE": "the ARN of a job queue of AWS Batch",
+    "EPOCHCOST_ROLE": "the ARN of the role of its jobs",
     "EPOCHCOST_IMAGE": "the container image, made from envs/Dockerfile",
 }
 
 
+_NOT_INSTALLED = "this profile needs `make cloud`, and then .venvs/cloud/bin/snakemake"
+
+
 def google(*names: str) -> None:
-    """End with one line where a variable or Google's credentials are missing."""
+    """End with one line where a variable, the plugins or Google's credentials are missing."""
     variables(*names)
     try:
         import google.auth
     except ImportError:
-        sys.exit("epochcost: this profile needs make cloud, and then .venvs/cloud/bin/snakemake")
+        _end(_NOT_INSTALLED)
     try:
         google.auth.default()
     except google.auth.exceptions.DefaultCredentialsError:
-        sys.exit(
-            "epochcost: there are no Google credentials; run: gcloud auth application-default login"
-        )
+        _end("there are no Google credentials; run: gcloud auth application-default login")
+
+
+def aws(*names: str) -> None:
+    """The same for AWS."""
+    variables(*names)
+    try:
+        import boto3
+    except ImportError:
+        _end(_NOT_INSTALLED)
+    if boto3.Session().get_credentials() is None:
+        _end("there are no AWS credentials; run: aws configure")
+
+
+def kubernetes(*names: str) -> None:
+    """The same for a Kubernetes cluster, and for the bucket of Google's that goes with it."""
+    google(*names)
+    from kubernetes import config
+
+    try:
+        config.load_config()
+    except config.ConfigException:
+        _end("there is no Kubernetes cluster; KUBECONFIG or ~/.kube/config names one")
 
 
 def variables(*names: str) -> None:
     """End with one line where an environment variable is missing."""
     if missing := [name for name in names if not os.environ.get(name)]:
-        told = "; ".join(f"{name} ({_MEANING[name]})" for name in missing)
-        sys.exit(f"epochcost: this profile needs {told}")
+        _end("this profile needs " + "; ".join(f"{name} ({_MEANING[name]})" for name in missing))
+
+
+def _end(message: str) -> NoReturn:
+    sys.exit(f"epochcost: {message}")
