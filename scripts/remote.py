@@ -13,7 +13,6 @@ import tempfile
 from pathlib import Path
 
 import merge
-
 from epochcost import configuration, errors
 from epochcost.errors import InputError, nearest
 
@@ -99,7 +98,7 @@ class Host:
             raise InputError(f"{self._ssh[-1]} did not take the files")
 
     def fetch(self, name: str, target: Path) -> None:
-        """Copy what is below a folder of the host's into `target`; nothing where it is not there."""
+        """Copy what is below a folder of the host's, as far as it is there, into `target`."""
         there = shlex.quote(f"{self.folder}/{name}")
         command = f"mkdir -p {there} && tar -C {there} -czf - ."
         packed = subprocess.Popen([*self._ssh, command], stdout=subprocess.PIPE)

@@ -335,8 +335,18 @@ def _software(framework, settings: dict) -> dict:
         "device": framework.device(),
         "threads": machine.usable_cores() if framework.threads() == 0 else framework.threads(),
         "settings": settings,
+        "environment": _environment(),
     }
     return software | getattr(framework, "SOFTWARE", {})  # of one in a Python of its own
+
+
+def _environment() -> str:
+    """Where this interpreter's packages come from."""
+    if container := os.environ.get("EPOCHCOST_CONTAINER"):  # envs/Dockerfile, envs/apptainer.def
+        return container
+    if Path(sys.prefix, "conda-meta").is_dir():
+        return "conda"
+    return "venv" if sys.prefix != sys.base_prefix else "system"
 
 
 def _read_data(folder: Path, recipe: dict, definition):

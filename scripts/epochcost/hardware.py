@@ -54,7 +54,7 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
 
 
 def describe(hardware: str, entry: dict[str, Any]) -> str:
-    """A hardware as people know it: its id, machine type and provider, and whether it is retired."""
+    """A hardware as people know it: id, machine type, provider, and whether it is retired."""
     facts = [entry.get("instance", ""), entry.get("provider", "")]
     if "retired" in entry:
         facts.append(f"retired there on {entry['retired']}")

@@ -52,11 +52,13 @@ KillWait=5
 JobRequeue=1
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
-NodeName=cpu16-0 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs={cores} RealMemory=12000
+NodeName=cpu16-0 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs={cores} \
+RealMemory=12000
 NodeName=cpu1-0 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=1 RealMemory=12000
 NodeName=k80-0 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[3]} CPUs={cores} \
 RealMemory=12000 Gres=gpu:k80:2
-PartitionName=cpu16 Nodes=cpu16-0 Default=YES MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=REQUEUE
+PartitionName=cpu16 Nodes=cpu16-0 Default=YES MaxTime=INFINITE State=UP PriorityTier=1 \
+PreemptMode=REQUEUE
 PartitionName=urgent Nodes=cpu16-0 MaxTime=INFINITE State=UP PriorityTier=10 PreemptMode=off
 PartitionName=cpu1 Nodes=cpu1-0 MaxTime=INFINITE State=UP PriorityTier=1
 PartitionName=k80 Nodes=k80-0 MaxTime=INFINITE State=UP PriorityTier=1

@@ -35,8 +35,10 @@ def ssh(tmp_path_factory):
     )
     if os.getuid() == 0:
         os.makedirs("/run/sshd", exist_ok=True)
-    log = open(folder / "log", "w")
-    server = subprocess.Popen([SERVER, "-D", "-e", "-f", folder / "sshd_config"], stderr=log)
+    server = subprocess.Popen(
+        [SERVER, "-D", "-E", folder / "log", "-f", folder / "sshd_config"],
+        stderr=subprocess.DEVNULL,
+    )
     options = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
     yield f"ssh -p {port} -i {folder}/user {options}"
     server.terminate()

@@ -1,4 +1,4 @@
-"""The workflow through a real Slurm: where jobs go, what comes home, what a cluster does to them."""
+"""The workflow through a real Slurm: where jobs go, and what clusters do to them."""
 
 import json
 import signal

@@ -27,7 +27,10 @@ def test_what_a_plan_on_other_hardware_would_cost(clone):
     done = clone.snakemake(
         "estimate", "--config", *SMALL, "hardware=gce-p100", "scale=full", "max_cost_usd=0.000001"
     )
-    assert "P100: 1 run, 55.3 s, $0.0251 at $1.5075 an hour (on-demand)" in done.stdout
+    assert (
+        "gce-p100 (n1-standard-1 + 1 x P100, Google Compute Engine): 1 run, 55.3 s, $0.0251"
+        in done.stdout
+    )
     assert not clone.records()
 
 

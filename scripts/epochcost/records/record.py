@@ -202,6 +202,7 @@ def _completed(record: dict[str, Any]) -> dict[str, Any]:
     for name in ("cloud", "hypervisor", "cache_kib", "cuda_driver", "limits"):
         record["machine"].setdefault(name, None)
     record["software"].setdefault("settings", {})
+    record["software"].setdefault("environment", None)
     for name in ("wall_s", "energy_method", "yardstick", "flop_per_sample"):
         record.setdefault(name, None)
     record["blocks"] = _blocks(record)

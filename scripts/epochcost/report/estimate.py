@@ -7,7 +7,6 @@ import pandas as pd
 from epochcost.costs import estimates
 from epochcost.figures import style
 
-
 # So many trainings are named.
 _FEW = 4
 

@@ -1,0 +1,77 @@
+"""What the shipped profiles must and must not say, whoever edits them."""
+
+import csv
+import re
+
+import pytest
+import yaml
+
+from epochcost import configuration
+from epochcost.configuration import ROOT
+
+PROFILES = sorted(path.parent.name for path in ROOT.glob("profiles/*/profile.yaml"))
+SENDING = [name for name in PROFILES if name != "default"]
+ON_SLURM = ["gce-k80", "slurm"]
+
+
+def profile(name):
+    return yaml.safe_load((ROOT / f"profiles/{name}/profile.yaml").read_text())
+
+
+def hardware_of(name):
+    return yaml.safe_load((ROOT / f"profiles/{name}/hardware.yaml").read_text())["hardware"]
+
+
+@pytest.mark.parametrize("name", SENDING)
+def test_each_hardware_of_a_profile_has_its_own_resources(name):
+    rules = {f"train_{re.sub('[-.]', '_', hardware)}" for hardware in hardware_of(name)}
+    assert set(profile(name)["set-resources"]) == rules
+
+
+def test_the_catalogue_names_the_profile_that_reaches_a_hardware():
+    known = configuration.load().hardware
+    named = {(entry["profile"], name) for name, entry in known.items() if "profile" in entry}
+    shipped = {(name, hardware) for name in SENDING for hardware in hardware_of(name)}
+    assert named == shipped - {("kubernetes", "gce-t4")}  # nodes of a cluster of one's own
+
+
+@pytest.mark.parametrize("name", ON_SLURM)
+def test_slurm_is_asked_in_a_way_that_cannot_hang_or_mix_hardware(name):
+    settings = profile(name)
+    assert settings["slurm-status-command"] == "squeue"
+    assert settings["slurm-requeue"] is True
+    assert not any("array" in key for key in settings)
+    for resources in settings["set-resources"].values():
+        assert "--exclusive" in resources["slurm_extra"]
+
+
+def test_retries_are_in_one_place_each():
+    for path in [ROOT / "Snakefile", *ROOT.glob("rules/*.smk")]:
+        assert not re.search(r"^\s*retries:", path.read_text(), re.MULTILINE), path
+    for name in SENDING:
+        settings = profile(name)
+        if settings["executor"] == "googlebatch":
+            assert "retries" not in settings
+            assert "preemptible-retries" not in settings
+            assert settings["googlebatch-retry-count"] == 3
+        else:
+            assert settings["retries"] >= 2
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_no_profile_holds_a_credential(name):
+    text = (ROOT / f"profiles/{name}/profile.yaml").read_text()
+    for key, value in profile(name).items():
+        if re.search("project|bucket|prefix|-queue|role|image$|password|secret|token", key):
+            fixed = ("batch-cos", "batch-cos-stable-official", "batch-custom-image")
+            assert "$" in str(value) or value in fixed, key
+    assert not re.search(r"AKIA|BEGIN|arn:", text)
+
+
+def test_every_published_hardware_is_in_the_catalogue():
+    known = configuration.load().hardware
+    with open(ROOT / "data/published/measurements.csv", newline="") as file:
+        published = {row["hardware_id"] for row in csv.DictReader(file)}
+    # What the sources do not say enough of to be a machine type.
+    unstated = {"gce-k80-unstated", "gcp-cloudml-standard"}
+    assert published - set(known) == unstated
