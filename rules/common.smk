@@ -261,6 +261,8 @@ def training_options():
     options = [f"--seed {KNOWN['seed']}"]
     if KNOWN["batch_size"]:
         options.append(f"--batch-size {KNOWN['batch_size']}")
+    if KNOWN["stage"] and not CLOUD:
+        options.append(f"--stage {shlex.quote(KNOWN['stage'])}")
     if KNOWN["time_limit_hours"]:
         options.append(f"--time-limit {KNOWN['time_limit_hours'] * 3600:g}")
     return " ".join(options)

@@ -19,6 +19,7 @@ rule runs:
             "repeats.csv",
             "comparisons.csv",
             "predictions.csv",
+            "scaling.csv",
         ),
     log:
         "logs/runs.log",

@@ -1,13 +1,13 @@
 """Make the tables that say what was measured, from records and published measurements.
 
 In: results/runs/, data/published/, config/hardware.yaml. Out, in results/tables/, a CSV per table:
-runs, epochs, quality, repeats, comparisons, predictions, noise.
+runs, epochs, quality, repeats, comparisons, predictions, scaling, noise.
 """
 
 from pathlib import Path
 
 from epochcost import configuration, errors, files
-from epochcost.costs import noise, predictions, published, quality, repeats, rows, tables
+from epochcost.costs import noise, predictions, published, quality, repeats, rows, scaling, tables
 from epochcost.records import record
 
 
@@ -36,6 +36,7 @@ def main() -> None:
         ("quality", quality.quality_table(runs, epochs, *about)),
         ("repeats", repeats.repeats_table(runs, kept, arguments.precision)),
         ("comparisons", repeats.comparisons_table(runs, kept)),
+        ("scaling", scaling.scaling_table(runs)),
         ("predictions", predictions.predictions_table(runs, kept)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)

@@ -5,6 +5,11 @@ import json
 import pandas as pd
 
 
+def run_of(record, trial):
+    """The same run at another time."""
+    return record["run"] | {"trial": trial, "started_at": f"2026-11-21T10:{trial:02}:00+00:00"}
+
+
 def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(clone):
     recipes = clone.folder / "config/workloads.yaml"
     recipes.write_text(recipes.read_text().replace("epochs: 20", "epochs: 1"))
@@ -19,7 +24,7 @@ def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(c
     folder = clone.folder / "results/runs/local/mnist_mlp/pytorch"
     first = json.loads((folder / "default-1.json").read_text())
     for trial in range(2, 6):
-        again = first | {"wall_s": 600.0, "run": first["run"] | {"trial": trial}}
+        again = first | {"wall_s": 600.0, "run": run_of(first, trial)}
         again["epochs"] = [one | {"train_s": trial * one["train_s"]} for one in first["epochs"]]
         (folder / f"default-{trial}.json").write_text(json.dumps(again))
     seconds = first["wall_s"] + 4 * 600
@@ -44,7 +49,7 @@ def test_a_precision_that_is_reached_makes_no_more_runs(clone):
     for trial in range(1, 7):
         path = folder / f"default-{trial}.json"
         path.unlink()
-        path.write_text(json.dumps(first | {"run": first["run"] | {"trial": trial}}))
+        path.write_text(json.dumps(first | {"run": run_of(first, trial)}))
     kept = clone.records()
     clone.snakemake("--quiet", "all", "--config", "precision=2%")
     assert clone.records() == kept

@@ -1,0 +1,35 @@
+import pandas as pd
+import pytest
+
+from epochcost import configuration
+from epochcost.configuration import ROOT
+from epochcost.costs import published, scaling, tables
+
+
+@pytest.fixture(scope="module")
+def runs():
+    labels = {key: entry["label"] for key, entry in configuration.load().hardware.items()}
+    return tables.runs_table(published.runs(ROOT / "data/published", labels))
+
+
+def test_two_gpus_of_the_published_study_were_hardly_faster_than_one_or_slower(runs):
+    table = scaling.scaling_table(runs)
+    two = table[table.gpus_used.eq(2)].set_index("hardware_id")
+    assert set(two.index) == {"leadergpu-2xgtx1080", "leadergpu-2xp100"}
+    assert two.speedup["leadergpu-2xgtx1080"] == pytest.approx(8964 / 7632)
+    assert two.efficiency["leadergpu-2xgtx1080"] == pytest.approx(8964 / 7632 / 2)
+    assert two.speedup["leadergpu-2xp100"] == pytest.approx(6696 / 8712)
+    one = table[table.gpus_used.eq(1)]
+    assert set(one.speedup) == set(one.efficiency) == {1.0}
+    # Half of what is paid for was idle.
+    assert set(one.efficiency_paid) == {0.5}
+
+
+def test_without_a_run_on_one_gpu_nothing_is_said(runs):
+    several = runs[runs.gpus_used.ne(1)]
+    assert scaling.scaling_table(several).empty
+
+
+def test_a_run_that_missed_its_target_does_not_count(runs):
+    missed = runs.assign(quality_reached=pd.Series([False] * len(runs), index=runs.index))
+    assert scaling.scaling_table(missed).empty
