@@ -52,10 +52,7 @@ def scaling_table(runs: pd.DataFrame) -> pd.DataFrame:
             continue
         for used, alike in group.groupby("gpus_used", sort=True):
             time, paid = alike.time_s.median(), alike.gpu_count.iloc[0]
-            speedup = one / time
-            label = alike.hardware_label.iloc[0]
-            rows.append(
-                (*same, label, used, paid, len(alike), time, one)
-                + (speedup, speedup / used, speedup / paid)
-            )
+            counts = (alike.hardware_label.iloc[0], used, paid, len(alike))
+            ratios = (one / time, one / time / used, one / time / paid)
+            rows.append((*same, *counts, time, one, *ratios))
     return pd.DataFrame(rows, columns=COLUMNS)
