@@ -69,9 +69,7 @@ for hardware in KNOWN["hardware"]:
         input:
             lambda wildcards, hardware=hardware: record_in_bucket(hardware, wildcards),
         output:
-            here(
-                touch(f"results/made/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}")
-            ),
+            here(touch(f"results/made/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}")),
         log:
             here(f"logs/home/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.log"),
         wildcard_constraints:

@@ -19,8 +19,6 @@ from epochcost import configuration, files, frameworks, lock, planning, tuning
 from epochcost.costs import prices
 from epochcost.datasets import registry
 from epochcost.errors import InputError, one_line
-from epochcost.costs.market import Market
-from epochcost.costs.successors import refusal
 from epochcost.hardware import LOCAL, check_devices, check_machine
 from epochcost.measurement import machine
 
@@ -41,26 +39,11 @@ SENT = CLOUD and not workflow.is_main_process
 try:
     KNOWN = configuration.load(config, Path(workflow.basedir))
     MACHINE = machine.describe()
-    ORIGINS = (
-        {}
-        if SENT
-        else {
-            name: registry.choose_origin(
-                name, KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW
-            )
-            for name in KNOWN.datasets_needed()
-        }
-    )
-    ORIGINS |= (
-        {}
-        if SENT
-        else {
-            name: registry.choose_weights(
-                name, KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW
-            )
-            for name in KNOWN.weights_needed()
-        }
-    )
+    choose = (KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW)
+    ORIGINS = {}
+    if not SENT:
+        ORIGINS |= {name: registry.choose_origin(name, *choose) for name in KNOWN.datasets_needed()}
+        ORIGINS |= {name: registry.choose_weights(name, *choose) for name in KNOWN.weights_needed()}
     PLAN = None if SENT else planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
     if CLOUD:
         configuration.check_cloud(KNOWN)
@@ -126,8 +109,11 @@ def refuse_retired_hardware():
         return
     for name in hardware_to_train():
         if "retired" in KNOWN.hardware[name] and not is_here(name):
-            market = Market(prices.load(*PRICES, rates=KNOWN["exchange_rates"]))
-            sys.exit(f"epochcost: {refusal(name, KNOWN.hardware, market)}")
+            # Imported where it is needed: it takes a fifth of a second, which each job would pay.
+            from epochcost.costs import market, successors
+
+            offers = market.Market(prices.load(*PRICES, rates=KNOWN["exchange_rates"]))
+            sys.exit(f"epochcost: {successors.refusal(name, KNOWN.hardware, offers)}")
 
 
 def hardware_to_train():
