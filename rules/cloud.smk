@@ -1,7 +1,8 @@
 # Trainings on rented machines that share no folder with this one (a default storage provider is
 # set): arrays go out through a bucket, records come home through it.
 #
-# A job there has the sources and what it was sent, and knows nothing of the plan. It trains in the
+# What a record is called there holds the plan that asked for it, so that no other clone, scale or
+# option finds it under its own name. A job there has the sources and what it was sent, and knows nothing of the plan. It trains in the
 # container that the profile names, or in the Python of `python:`.
 
 
@@ -31,10 +32,11 @@ for hardware in KNOWN["hardware"]:
         input:
             data=f"arrays/{{dataset}}-{{kind}}.tar",
         output:
-            f"runs/{{dataset}}-{{kind}}/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.json",
+            f"runs/{{plan}}/{{dataset}}-{{kind}}/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.json",
         log:
-            f"logs/{{dataset}}-{{kind}}/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.log",
+            f"logs/{{plan}}/{{dataset}}-{{kind}}/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.log",
         wildcard_constraints:
+            plan="[0-9a-f]{8}",
             dataset="[a-z0-9-]+",
             kind="complete|subset|synthetic",
             workload="[a-z0-9_]+",

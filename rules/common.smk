@@ -2,6 +2,7 @@
 
 import atexit
 import csv
+import hashlib
 import json
 import os
 import shlex
@@ -83,8 +84,10 @@ def missing_of(hardware):
 def record_in_bucket(hardware, wildcards):
     """Where a training on a rented machine leaves its record."""
     dataset = KNOWN.workloads[wildcards.workload]["dataset"]
+    asked = [MACHINE["id"], str(Path.cwd()), KNOWN["scale"], training_options()]
+    plan = hashlib.sha256("\n".join(asked).encode()).hexdigest()[:8]
     return (
-        f"runs/{dataset}-{ORIGINS[dataset].kind}/{hardware}/{wildcards.workload}/"
+        f"runs/{plan}/{dataset}-{ORIGINS[dataset].kind}/{hardware}/{wildcards.workload}/"
         f"{wildcards.framework}/{wildcards.variant}-{wildcards.trial}.json"
     )
 
@@ -451,7 +454,7 @@ def estimate_options():
 
 def refuse_dear_plan():
     """End the run before its first job, if it would cost more than `max_cost_usd`."""
-    if KNOWN["max_cost_usd"] is None or not workflow.local_exec:
+    if KNOWN["max_cost_usd"] is None:
         return
     command = f"python scripts/estimate.py {plan_file()} {estimate_options()}"
     command += f" --most {KNOWN['max_cost_usd']}"

@@ -21,8 +21,12 @@ def main() -> int:
     return merge(arguments.source, arguments.records)
 
 
-def merge(source: Path, records: Path) -> int:
-    """Merge a folder or record and say what became of it; returns 1 where something was refused."""
+def merge(source: Path, records: Path, empty: bool = False) -> int:
+    """Merge a folder or record and say what became of it; returns 1 where something was refused.
+
+    Args:
+        empty: whether there may be no records.
+    """
     if not source.exists():
         raise errors.InputError(f"{source} is not there")
     inner = source / "results/runs"
@@ -34,6 +38,8 @@ def merge(source: Path, records: Path) -> int:
         print(f"{target}{renamed}")
     for reason in merged.refused.values():
         print(f"refused: {reason}")
+    if not any((merged.added, merged.known, merged.refused)) and not empty:
+        raise errors.InputError(f"{source} holds no records; name a folder such as results/runs")
     counts = (len(merged.added), len(merged.known), len(merged.refused))
     print("{} records merged, {} here already, {} refused".format(*counts))
     return 1 if merged.refused else 0

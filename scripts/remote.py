@@ -1,6 +1,6 @@
 """Measure a bare host that is reached by ssh, and bring its records home.
 
-In: this folder as git has it (uncommitted changes too). Out: records in results/runs, as if they
+In: the files of this folder that git knows, as they are. Out: records in results/runs, as if they
 had been copied and merged. The host needs Linux, Python 3.11 or newer with venv, make and tar, and
 nothing is installed outside the folder `epochcost` of its user. Where the connection breaks, the
 same command goes on.
@@ -39,26 +39,31 @@ def main() -> int:
         raise InputError(
             f"unknown hardware '{arguments.hardware}'; {nearest(arguments.hardware, catalogue)}"
         )
-    return measure(Host(arguments.ssh, arguments.host, arguments.folder), arguments, words)
+    options = _snakemake_options(arguments.hardware, words)
+    return measure(Host(arguments.ssh, arguments.host, arguments.folder), arguments, options)
 
 
-def measure(host: "Host", arguments: argparse.Namespace, words: list[str]) -> int:
+def measure(host: "Host", arguments: argparse.Namespace, options: list[str]) -> int:
     """Send the workflow, run it, bring home what there is; returns 0 when all went well."""
+    if host.is_busy():
+        raise InputError(f"{arguments.host} is still at work; run the same again when it has ended")
     host.send(ROOT, _tracked(ROOT), host.folder)
     environment = ""
     if arguments.mirror:
         host.send(arguments.mirror, ["."], f"{host.folder}/mirror")
         environment = "EPOCHCOST_MIRROR=mirror "
-    options = _snakemake_options(arguments.hardware, words)
     ran = host.run(f"make setup && {environment}.venv/bin/snakemake measure {shlex.join(options)}")
     with tempfile.TemporaryDirectory() as folder:
         host.fetch("results/runs", Path(folder))
-        merged = merge.merge(Path(folder), arguments.records)
+        merged = merge.merge(Path(folder), arguments.records, empty=True)
     return ran or merged
 
 
 def _snakemake_options(hardware: str, words: list[str]) -> list[str]:
     """The caller's words, with the hardware among the configuration's keys."""
+    for word in words:
+        if word.startswith(("-C", "--config=", "hardware=")):
+            raise InputError(f"{word}: write settings after --config, and the hardware before them")
     named = f"hardware={hardware}"
     if "--config" not in words:
         return [*words, "--config", named]
@@ -73,16 +78,35 @@ class Host:
         self._ssh = [*shlex.split(ssh), address]
         self.folder = folder
 
-    def run(self, command: str) -> int:
+    def is_busy(self) -> bool:
+        """Whether a run of before is at work in the folder; the lock of a killed one is removed."""
+        locked = '[ -n "$(ls .snakemake/locks 2> /dev/null)" ]'
+        return (
+            self.run(f"{locked} && .venv/bin/python scripts/unlock.py && {locked}", quiet=True) == 0
+        )
+
+    def run(self, command: str, quiet: bool = False) -> int:
         """Run a shell command in the folder, its output on this screen; returns its status."""
         # With these set, bash reads ~/.bashrc also in the jobs, and finds another python there.
         command = f"unset SSH_CLIENT SSH2_CLIENT; cd {shlex.quote(self.folder)} && {command}"
-        return self._checked(subprocess.run([*self._ssh, command]))
+        stderr = subprocess.DEVNULL if quiet else None
+        return self._checked(subprocess.run([*self._ssh, command], stderr=stderr))
 
     def send(self, source: Path, names: list[str], target: str) -> None:
         """Copy files or folders below `source` to the same names below `target`."""
         packed = subprocess.Popen(
-            ["tar", "-C", source, "-czf", "-", "--null", "--files-from=-"],
+            # Git's configuration may hold a password.
+            [
+                "tar",
+                "-C",
+                source,
+                "--exclude=.git/config",
+                "--exclude=.git/hooks",
+                "-czf",
+                "-",
+                "--null",
+                "--files-from=-",
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -102,10 +126,10 @@ class Host:
         there = shlex.quote(f"{self.folder}/{name}")
         command = f"mkdir -p {there} && tar -C {there} -czf - ."
         packed = subprocess.Popen([*self._ssh, command], stdout=subprocess.PIPE)
-        subprocess.run(["tar", "-C", target, "-xzf", "-"], stdin=packed.stdout, check=False)
+        unpacked = subprocess.run(["tar", "-C", target, "-xzf", "-"], stdin=packed.stdout)
         packed.stdout.close()
         packed.wait()
-        if self._checked(packed):
+        if self._checked(packed) or unpacked.returncode:
             raise InputError(f"{self._ssh[-1]} did not send its records")
 
     def _checked(self, done: subprocess.Popen | subprocess.CompletedProcess) -> int:
@@ -117,7 +141,7 @@ class Host:
 def _tracked(root: Path) -> list[str]:
     """The files of the workflow, and its history, which says in each record what measured it."""
     listed = subprocess.run(
-        ["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        ["git", "-C", root, "ls-files", "-z"],
         capture_output=True,
     )
     if listed.returncode:

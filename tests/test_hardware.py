@@ -9,8 +9,8 @@ LAPTOP = {"gpus": [], "usable_cores": 2}
 T4 = {"gpus": [{"name": "Tesla T4"}], "usable_cores": 4}
 
 
-def one(name, memory_gib=None):
-    return {"gpus": [{"name": name, "memory_gib": memory_gib}], "usable_cores": 12}
+def one(name, memory_gib=None, cores=12):
+    return {"gpus": [{"name": name, "memory_gib": memory_gib}], "usable_cores": cores}
 
 
 def two(name):
@@ -30,9 +30,9 @@ def test_a_machine_with_the_gpu_is_that_hardware():
     [
         ("gce-a2-ultragpu-1g", one("NVIDIA A100-SXM4-80GB", 79.3)),
         ("leadergpu-2xgtx1080", two("NVIDIA GeForce GTX 1080")),
-        ("aws-g5.xlarge", one("NVIDIA A10G", 22.5)),
-        ("lambda-gpu-1x-gh200", one("NVIDIA GH200 480GB", 95.6)),
-        ("jarvislabs-rtx-pro6000", one("NVIDIA RTX PRO 6000 Blackwell Server Edition", 95.6)),
+        ("aws-g5.xlarge", one("NVIDIA A10G", 22.5, 4)),
+        ("lambda-gpu-1x-gh200", one("NVIDIA GH200 480GB", 95.6, 64)),
+        ("jarvislabs-rtx-pro6000", one("NVIDIA RTX PRO 6000 Blackwell Server Edition", 95.6, 28)),
     ],
 )
 def test_gpus_are_known_by_what_nvml_calls_them(hardware, machine):
@@ -48,6 +48,8 @@ def test_gpus_are_known_by_what_nvml_calls_them(hardware, machine):
         ("gce-t4", {"gpus": [*T4["gpus"], *T4["gpus"]], "usable_cores": 4}, "needs 1 x T4"),
         ("leadergpu-2xgtx1080", two("NVIDIA GeForce GTX 1080 Ti"), "needs 2 x GTX 1080"),
         ("gce-a2-ultragpu-1g", one("NVIDIA A100-SXM4-40GB", 40.0), "needs 1 x A100"),
+        ("gce-t4", T4 | {"usable_cores": 8}, "it has 8 usable cores, not 4"),
+        ("vast-1x-rtx-4090-32-65536", one("NVIDIA GeForce RTX 4090 Laptop GPU"), "needs 1 x RTX"),
         ("gce-n1-highcpu-16", T4 | {"usable_cores": 16}, "it has Tesla T4"),
         ("gce-n1-highcpu-16", LAPTOP, "it has 2 usable cores, not 16"),
         ("gce-k08", LAPTOP, "unknown hardware 'gce-k08'; did you mean 'gce-k80'"),

@@ -46,7 +46,7 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
             )
     elif present:
         raise InputError(f"this machine is not {hardware}: it has {', '.join(present)}")
-    elif "vcpus" in wanted and machine["usable_cores"] != wanted["vcpus"]:
+    if "vcpus" in wanted and machine["usable_cores"] != wanted["vcpus"]:
         raise InputError(
             f"this machine is not {hardware}: it has {machine['usable_cores']} usable cores, not "
             f"{wanted['vcpus']}; use hardware '{LOCAL}' to measure the machine at hand"
@@ -63,7 +63,7 @@ def describe(hardware: str, entry: dict[str, Any]) -> str:
 
 
 # What a model's name goes on with where it is another one.
-_OTHER_MODEL = r"(?! (?:Ti|SUPER|D|Ada)\b)"
+_OTHER_MODEL = r"(?! (?:Ti|SUPER|D|Ada|Laptop|Mobile|with Max-Q)\b)"
 
 
 def _is_gpu(gpu: dict[str, Any], wanted: dict[str, Any]) -> bool:

@@ -30,6 +30,18 @@ def test_without_a_run_on_one_gpu_nothing_is_said(runs):
     assert scaling.scaling_table(several).empty
 
 
+def test_an_own_run_in_another_variant_is_no_base(runs):
+    one = runs[runs.run_id.eq("manne2018gpu/leadergpu-2xp100-1gpu")]
+    own = {
+        "default": one.assign(variant="default", time_s=100.0),
+        "bfloat16": one.assign(variant="bfloat16", time_s=40.0),
+        "devices_2": one.assign(variant="devices_2", gpus_used=2, time_s=50.0),
+    }
+    table = scaling.scaling_table(pd.concat(own.values()).assign(source_id="own"))
+    assert list(table.efficiency) == [1.0, 1.0]
+    assert list(table.runs) == [1, 1]
+
+
 def test_a_run_that_missed_its_target_does_not_count(runs):
     missed = runs.assign(quality_reached=pd.Series([False] * len(runs), index=runs.index))
     assert scaling.scaling_table(missed).empty

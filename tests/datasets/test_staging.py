@@ -34,4 +34,12 @@ def test_damaged_arrays_are_not_staged(prepared, tmp_path):
     (prepared / "x_train.npy").write_bytes(b"damaged")
     with pytest.raises(InputError, match=r"x_train\.npy is damaged"):
         staging.stage(prepared, tmp_path / "node")
-    assert list((tmp_path / "node/epochcost-arrays").iterdir()) == []
+    (own,) = (tmp_path / "node").iterdir()
+    assert list(own.iterdir()) == []
+
+
+def test_what_was_cleaned_up_in_part_is_staged_anew(prepared, tmp_path):
+    there = staging.stage(prepared, tmp_path / "node")
+    (there / "y_train.npy").unlink()
+    assert staging.stage(prepared, tmp_path / "node") == there
+    assert list(arrays.load(there)["y_train"]) == [0, 1, 2]

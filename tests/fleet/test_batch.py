@@ -93,7 +93,7 @@ def test_gpus_are_asked_for_and_another_machine_is_not_measured(
     batch, profile, machine_type, accelerator
 ):
     spot = ("--preemptible-rules", f"train_{profile.replace('-', '_')}")
-    done, (request,) = batch(profile, *spot, "--googlebatch-retry-count", "1", *SYNTHETIC)
+    done, (request,) = batch(profile, *spot, "--retries", "0", *SYNTHETIC)
     # The stand-in has no GPU.
     assert done.returncode == 1
     assert not [path for path in batch.clone.records() if path.startswith(profile)]

@@ -3,11 +3,13 @@
 import getpass
 import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
 import time
 
+import psutil
 import pytest
 from clones import make_clone
 
@@ -77,9 +79,30 @@ def test_records_of_a_bare_host_come_home(ssh, host, home):
     assert list(home.records()) == [path]
     assert "1 records merged, 0 here already, 0 refused" in done.stdout
     assert json.loads(home.records()[path])["git"]["commit"] == home.head
+    assert not (folder / ".git/config").exists()
     # The same again measures nothing and brings nothing twice.
     again = home.run(*map(str, command), *words)
     assert "0 records merged, 1 here already, 0 refused" in again.stdout
+
+
+def test_a_host_that_is_at_work_is_left_alone_and_a_killed_run_is_not_in_the_way(ssh, host, home):
+    address, folder = host
+    command = ["python", "scripts/remote.py", address, "local", "--ssh", ssh, "--folder", folder]
+    words = ["--config", "data={source: synthetic}", "workloads=mnist_mlp", "frameworks=pytorch"]
+    home.run(*map(str, command), *words)
+    lock = folder / ".snakemake/locks/0.input.lock"
+    lock.parent.mkdir(exist_ok=True)
+    lock.write_text("results/made\n")
+    owner = folder / ".snakemake/epochcost-owner.json"
+    process = psutil.Process()
+    at_work = {"host": platform.node(), "pid": process.pid, "started": process.create_time()}
+    owner.write_text(json.dumps(at_work))
+    busy = home.run(*map(str, command), *words, check=False)
+    assert busy.returncode == 1
+    assert f"{address} is still at work" in busy.stderr
+    owner.write_text(json.dumps(at_work | {"started": 0}))
+    home.run(*map(str, command), *words)
+    assert not lock.exists()
 
 
 @pytest.mark.parametrize(
@@ -87,6 +110,7 @@ def test_records_of_a_bare_host_come_home(ssh, host, home):
     [
         (["nobody@127.0.0.1", "gce-t5"], "unknown hardware 'gce-t5'; did you mean 'gce-t4'"),
         (["nobody@127.0.0.1", "gce-t4"], "nobody@127.0.0.1 cannot be reached"),
+        (["nobody@127.0.0.1", "gce-t4", "-C", "runs=2"], "-C: write settings after --config"),
     ],
 )
 def test_mistakes_are_one_line(ssh, home, words, message):

@@ -30,6 +30,7 @@ def ask(tmp_path_factory):
         "AWS_ACCESS_KEY_ID": "x",
         "AWS_SECRET_ACCESS_KEY": "x",
         "AWS_REGION": "us-east-1",
+        "GOOGLE_CLOUD_PROJECT": "payer",
         "EPOCHCOST_BUCKET": "bucket",
         "EPOCHCOST_IMAGE": "registry.example/epochcost:1",
         "EPOCHCOST_QUEUE": "arn:aws:batch:us-east-1:1:job-queue/g4dn",
@@ -81,6 +82,8 @@ def test_kubernetes_is_asked_for_a_pod_on_a_node_with_a_gpu(ask):
     assert pod["nodeSelector"] == {"node.kubernetes.io/instance-type": "n1-standard-4"}
     (container,) = pod["containers"]
     assert container["image"] == "registry.example/epochcost:1"
-    assert container["resources"]["limits"]["nvidia.com/gpu"] == "1"
-    assert container["resources"]["requests"]["cpu"] == "3800m"
+    assert container["resources"]["limits"] == {
+        "cpu": "4000m", "memory": "12000M", "nvidia.com/gpu": "1"
+    }  # fmt: skip
+    assert container["resources"]["requests"]["cpu"] == "3200m"
     assert "train_gce_t4" in container["args"][-1]

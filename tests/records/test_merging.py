@@ -81,6 +81,24 @@ def test_a_record_that_cannot_be_is_refused_with_its_reason(tmp_path, put, chang
     assert reason in merged.refused[bad]
 
 
+@pytest.mark.parametrize("content", ['{"machine": null}', '{"data": [], "machine": {}}', "[1]"])
+def test_what_is_no_record_is_refused_and_the_others_are_merged(tmp_path, put, content):
+    good = put("theirs", "b", 1)
+    bad = good.with_name("default-2.json")
+    bad.write_text(content)
+    merged = merge(tmp_path)
+    assert list(merged.added) == [good]
+    assert "is not a record" in merged.refused[bad]
+
+
+def test_a_trial_that_is_just_being_made_is_left_alone(tmp_path, put):
+    good = put("theirs", "b", 1)
+    place = records.Place(tmp_path / "own" / good.relative_to(tmp_path / "theirs"))
+    (target,) = merge(tmp_path).added.values()
+    assert target.name == "default-2.json"
+    place.leave()
+
+
 def test_a_record_of_unknown_hardware_or_of_another_place_is_refused(tmp_path, put):
     moved = put("theirs", "b", 1)
     unknown = tmp_path / "theirs/gce-t5/mnist_mlp/pytorch/default-1.json"

@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from epochcost.costs.rows import OWN
+
 _SAME = [
     "source_id",
     "workload",
@@ -33,13 +35,16 @@ def scaling_table(runs: pd.DataFrame) -> pd.DataFrame:
 
     `speedup` is the median time with one GPU over that with several; `efficiency` is that per GPU
     that trained, `efficiency_paid` per GPU that is paid for (both 1 at best). Runs that failed or
-    missed their target do not count.
+    missed their target do not count, and of own ones those in another variant.
 
     Args:
         runs: runs.csv.
     """
+    own = runs.source_id.eq(OWN)
+    plain = runs.variant.eq("default") | runs.variant.str.startswith("devices_")
     trained = runs[
-        runs.status.eq("ok")
+        (plain | ~own)
+        & runs.status.eq("ok")
         & runs.time_s.notna()
         & runs.gpus_used.ge(1)
         & runs.gpu_count.ge(2)

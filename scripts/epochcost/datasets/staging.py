@@ -1,7 +1,9 @@
 """Prepared arrays on a node's own disk: copied once, before any clock runs."""
 
+import os
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from epochcost import files
@@ -24,14 +26,19 @@ def stage(folder: Path, root: Path) -> Path:
         InputError: an array is damaged.
     """
     manifest = folder / _MANIFEST
-    target = root / "epochcost-arrays" / f"{folder.parent.name}-{files.sha256(manifest)[:16]}"
-    if (target / _MANIFEST).is_file():
+    described = files.read_json(manifest)["arrays"]
+    # A folder for each user: others may not write into it.
+    own = root / f"epochcost-arrays-{os.getuid()}"
+    target = own / f"{folder.parent.name}-{files.sha256(manifest)[:16]}"
+    if _is_whole(target, described):
         return target
+    # What cleans up on a node may have taken a part of it.
+    shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
         copy = Path(temporary, "copy")
         copy.mkdir()
-        for name, about in files.read_json(manifest)["arrays"].items():
+        for name, about in described.items():
             path = Path(shutil.copy(folder / f"{name}.npy", copy))
             if files.sha256(path) != about["sha256"]:
                 raise InputError(f"{folder / path.name} is damaged, or was while it was copied")
@@ -40,6 +47,11 @@ def stage(folder: Path, root: Path) -> Path:
             copy.rename(target)
         except OSError:
             # Another job on this node was faster.
-            if not (target / _MANIFEST).is_file():
+            if not _is_whole(target, described):
                 raise
     return target
+
+
+def _is_whole(folder: Path, described: Iterable[str]) -> bool:
+    names = [_MANIFEST, *(f"{name}.npy" for name in described)]
+    return all((folder / name).is_file() for name in names)

@@ -75,7 +75,13 @@ def _identity(facts: dict[str, Any]) -> str:
 
 
 def _system_id() -> str:
-    for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
+    # The last two are of the machine that a container runs on.
+    for path in (
+        "/etc/machine-id",
+        "/var/lib/dbus/machine-id",
+        "/sys/class/dmi/id/product_uuid",
+        "/proc/sys/kernel/random/boot_id",
+    ):
         try:
             if text := Path(path).read_text().strip():
                 return text

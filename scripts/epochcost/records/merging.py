@@ -81,9 +81,11 @@ def _add(path: Path, run: dict[str, Any], own: Path) -> Path:
         target = record.path_of(
             own, run["hardware"], run["workload"], run["framework"], run["variant"], trial
         )
-        if not target.exists():
+        try:
             record.Place(target).write_bytes(path.read_bytes())
-            return target
+        except InputError:  # it is taken, or another process is taking it
+            continue
+        return target
 
 
 def _numbers(first: int) -> Iterable[int]:

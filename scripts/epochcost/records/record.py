@@ -157,7 +157,7 @@ def read(path: Path) -> dict[str, Any]:
         run["id"] = "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run)
         place = Path(f"{run['id']}.json")
         version = record["schema_version"]
-    except (InputError, KeyError, TypeError) as error:
+    except (InputError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is not a record ({_wrong(error)})") from None
     if version != SCHEMA_VERSION:
         raise InputError(f"{path} has schema version {version}; this epochcost reads 1")
