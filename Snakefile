@@ -36,6 +36,7 @@ onstart:
     if trains():
         refuse_retired_hardware()
         refuse_other_hardware()
+        refuse_hardware_without_partition()
         refuse_dear_plan()
 
 

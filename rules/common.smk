@@ -119,6 +119,16 @@ def refuse_retired_hardware():
             sys.exit(f"epochcost: {successors.refusal(name, KNOWN.hardware, offers)}")
 
 
+def refuse_hardware_without_partition():
+    """End the run before its first job, if Slurm would take a default partition for a training."""
+    if workflow.local_exec or workflow.executor_plugin.name != "slurm":
+        return
+    for name in hardware_to_train():
+        job = f"train_{name.replace('-', '_').replace('.', '_')}"
+        if "slurm_partition" not in workflow.resource_settings.overwrite_resources.get(job, {}):
+            sys.exit(f"epochcost: the profile gives {job} no slurm_partition under set-resources")
+
+
 def hardware_to_train():
     """The hardware of the runs that are to be made."""
     return sorted({run.hardware for run in PLAN.missing})

@@ -30,6 +30,7 @@ def main() -> int:
     parser.add_argument("host", help="as ssh knows it: a name of ~/.ssh/config, or user@address")
     parser.add_argument("hardware", help="what the host is: an id of config/hardware.yaml")
     parser.add_argument("--folder", default="epochcost", help="the folder on the host")
+    parser.add_argument("--python", default="python3", help="the host's Python, 3.11 or newer")
     parser.add_argument("--mirror", type=Path, help="send this mirror of the data sets, too")
     parser.add_argument("--ssh", default="ssh", help="the ssh command with options of its own")
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
@@ -52,7 +53,8 @@ def measure(host: "Host", arguments: argparse.Namespace, options: list[str]) -> 
     if arguments.mirror:
         host.send(arguments.mirror, ["."], f"{host.folder}/mirror")
         environment = "EPOCHCOST_MIRROR=mirror "
-    ran = host.run(f"make setup && {environment}.venv/bin/snakemake measure {shlex.join(options)}")
+    setup = f"make setup PYTHON={shlex.quote(arguments.python)}"
+    ran = host.run(f"{setup} && {environment}.venv/bin/snakemake measure {shlex.join(options)}")
     with tempfile.TemporaryDirectory() as folder:
         host.fetch("results/runs", Path(folder))
         merged = merge.merge(Path(folder), arguments.records, empty=True)

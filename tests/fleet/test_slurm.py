@@ -54,6 +54,16 @@ def test_a_job_that_is_not_on_its_hardware_fails_and_leaves_no_record(site, slur
     assert not [path for path in site.records() if path.startswith("gce-k80")]
 
 
+def test_hardware_without_a_partition_is_sent_nowhere(site, slurm):
+    before = set(slurm.jobs())
+    failed = site.snakemake(
+        "--profile", "slurm", *SOON, "measure", "--config", "hardware=gce-t4", check=False
+    )
+    assert failed.returncode == 1
+    assert "gives train_gce_t4 no slurm_partition under set-resources" in failed.stderr
+    assert set(slurm.jobs()) == before
+
+
 class Training:
     """A full training that runs on the cluster, in large batches, so that it ends soon."""
 
