@@ -28,7 +28,7 @@ for hardware in KNOWN["hardware"]:
 
     rule:
         name:
-            f"train_{hardware.replace('-', '_').replace('.', '_')}"
+            rule_name("train", hardware)
         input:
             data=f"arrays/{{dataset}}-{{kind}}.tar",
         output:
@@ -67,7 +67,7 @@ for hardware in KNOWN["hardware"]:
 
     rule:
         name:
-            f"home_{hardware.replace('-', '_').replace('.', '_')}"
+            rule_name("home", hardware)
         input:
             lambda wildcards, hardware=hardware: record_in_bucket(hardware, wildcards),
         output:

@@ -64,6 +64,11 @@ for origin in ORIGINS.values():
         print(f"epochcost: {origin.notice}", file=sys.stderr)
 
 
+def rule_name(what, hardware):
+    """The name of a hardware's own rule, such as train_gce_k80."""
+    return f"{what}_{hardware.replace('-', '_').replace('.', '_')}"
+
+
 def here(path):
     """A file that stays on this machine where others travel."""
     return local(path) if CLOUD else path
@@ -124,7 +129,7 @@ def refuse_hardware_without_partition():
     if workflow.local_exec or workflow.executor_plugin.name != "slurm":
         return
     for name in hardware_to_train():
-        job = f"train_{name.replace('-', '_').replace('.', '_')}"
+        job = rule_name("train", name)
         if "slurm_partition" not in workflow.resource_settings.overwrite_resources.get(job, {}):
             sys.exit(f"epochcost: the profile gives {job} no slurm_partition under set-resources")
 

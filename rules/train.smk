@@ -28,7 +28,7 @@ for hardware in KNOWN["hardware"]:
 
     rule:
         name:
-            f"train_{hardware.replace('-', '_').replace('.', '_')}"
+            rule_name("train", hardware)
         input:
             ready=f"results/ready/{hardware}.json",
         output:

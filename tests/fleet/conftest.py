@@ -1,5 +1,7 @@
 """A clone whose trainings go through a real Slurm."""
 
+import json
+
 import pytest
 import yaml
 from clones import make_clone
@@ -34,3 +36,12 @@ def site(tmp_path_factory, pythons, slurm):
     profile.write_text(yaml.safe_dump(settings))
     clone.configure(data={"source": "synthetic", "mirror": ""}, workloads=["mnist_mlp"])
     return clone
+
+
+@pytest.fixture(scope="session")
+def google_credentials(tmp_path_factory):
+    """A file of credentials, in their form, that open nothing."""
+    path = tmp_path_factory.mktemp("google") / "credentials.json"
+    secret = {key: "x" for key in ("client_id", "client_secret", "refresh_token")}
+    path.write_text(json.dumps({"type": "authorized_user"} | secret))
+    return str(path)

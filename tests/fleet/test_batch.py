@@ -13,7 +13,7 @@ SYNTHETIC = ["--config", "data={source: synthetic}", "workloads=mnist_mlp", "fra
 
 
 @pytest.fixture(scope="module")
-def batch(tmp_path_factory, pythons):
+def batch(tmp_path_factory, pythons, google_credentials):
     """Runs Snakemake with a profile, and returns what it did and what was asked of Google."""
     if not (CLOUD / "snakemake").exists():
         pytest.skip("the executors of clouds are not installed (make cloud)")
@@ -28,12 +28,9 @@ def batch(tmp_path_factory, pythons):
     catalogue.write_text(text.replace("vcpus: 8\n  profile", f"vcpus: {clone.cores}\n  profile"))
     # What is sent to a machine is what git knows.
     clone.commit()
-    credentials = clone.folder.parent / "credentials.json"
-    secret = {key: "x" for key in ("client_id", "client_secret", "refresh_token")}
-    credentials.write_text(json.dumps({"type": "authorized_user"} | secret))
     clone.environment |= {
         "PATH": f"{CLOUD}:{clone.environment['PATH']}",
-        "GOOGLE_APPLICATION_CREDENTIALS": str(credentials),
+        "GOOGLE_APPLICATION_CREDENTIALS": google_credentials,
         "GOOGLE_CLOUD_PROJECT": "payer",
         "EPOCHCOST_BUCKET": "bucket",
         "EPOCHCOST_IMAGE": "registry.example/epochcost:1",

@@ -1,7 +1,5 @@
 """What is asked of AWS Batch and Kubernetes, by the real plugins of the shipped profiles."""
 
-import json
-
 import kubernetes_validate
 import pytest
 import yaml
@@ -15,18 +13,16 @@ WORDS = ("data={source: synthetic}", "workloads=mnist_mlp", "frameworks=pytorch"
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory):
+def ask(tmp_path_factory, google_credentials):
     """Runs Snakemake with a profile against a server; returns what was asked of it."""
     if not (CLOUD / "snakemake").exists():
         pytest.skip("the executors of clouds are not installed (make cloud)")
     clone = make_clone(tmp_path_factory.mktemp("requests") / "epochcost")
     clone.commit()
     secrets = clone.folder.parent
-    secret = {key: "x" for key in ("client_id", "client_secret", "refresh_token")}
-    (secrets / "google.json").write_text(json.dumps({"type": "authorized_user"} | secret))
     clone.environment |= {
         "PATH": f"{CLOUD}:{clone.environment['PATH']}",
-        "GOOGLE_APPLICATION_CREDENTIALS": str(secrets / "google.json"),
+        "GOOGLE_APPLICATION_CREDENTIALS": google_credentials,
         "AWS_ACCESS_KEY_ID": "x",
         "AWS_SECRET_ACCESS_KEY": "x",
         "AWS_REGION": "us-east-1",
