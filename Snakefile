@@ -11,7 +11,12 @@ configfile: "config/config.yaml"
 report: "rules/captions/workflow.rst"
 
 
-include: "rules/common.smk"
+include: "rules/common/configuration.smk"
+include: "rules/common/plan.smk"
+include: "rules/common/trainings.smk"
+include: "rules/common/environments.smk"
+include: "rules/common/options.smk"
+include: "rules/common/guards.smk"
 
 
 rule all:

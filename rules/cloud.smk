@@ -2,8 +2,9 @@
 # set): arrays go out through a bucket, records come home through it.
 #
 # What a record is called there holds the plan that asked for it, so that no other clone, scale or
-# option finds it under its own name. A job there has the sources and what it was sent, and knows nothing of the plan. It trains in the
-# container that the profile names, or in the Python of `python:`.
+# option finds it under its own name. A job there has the sources and what it was sent, and knows
+# nothing of the plan. It trains in the container that the profile names, or in the Python of
+# `python:`.
 
 
 rule pack:
@@ -69,16 +70,13 @@ for hardware in KNOWN["hardware"]:
         name:
             rule_name("home", hardware)
         input:
-            lambda wildcards, hardware=hardware: record_in_bucket(hardware, wildcards),
+            lambda wildcards, hardware=hardware: record_in_bucket(hardware, wildcards.run),
         output:
-            here(touch(f"results/made/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}")),
+            here(touch(f"results/made/{hardware}/{{run}}")),
         log:
-            here(f"logs/home/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.log"),
+            here(f"logs/home/{hardware}/{{run}}.log"),
         wildcard_constraints:
-            workload=missing_of(hardware),
-            framework="[a-z0-9-]+",
-            variant="[a-z0-9_]+",
-            trial="[0-9]+",
+            run=missing_of(hardware),
         localrule: True
         conda:
             "../envs/workflow.yaml"

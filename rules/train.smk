@@ -3,7 +3,9 @@
 #
 # The output is a marker. The record is written by the training itself and is the output of no rule:
 # Snakemake deletes outputs before a job and after a failure, and a record is never deleted. A rule
-# matches no run that is there (planning.Plan.workload_pattern), so nothing is made again.
+# matches no run that is there (planning.Plan.pattern), so nothing is made again.
+#
+# With ten thousand trainings each word of the rule is formatted ten thousand times: they are few.
 
 
 # All that trainings on a hardware wait for, and where it is: arrays, weights, interpreters.
@@ -32,26 +34,18 @@ for hardware in KNOWN["hardware"]:
         input:
             ready=f"results/ready/{hardware}.json",
         output:
-            touch(f"results/made/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}"),
+            touch(f"results/made/{hardware}/{{run}}"),
         log:
-            f"logs/train/{hardware}/{{workload}}/{{framework}}/{{variant}}-{{trial}}.log",
+            f"logs/train/{hardware}/{{run}}.log",
         wildcard_constraints:
-            workload=missing_of(hardware),
-            framework="[a-z0-9-]+",
-            variant="[a-z0-9_]+",
-            trial="[0-9]+",
-        priority: lambda wildcards, hardware=hardware: priority_of(hardware, wildcards)
+            run=missing_of(hardware),
+        priority: lambda wildcards, hardware=hardware: PLAN.priority(hardware, wildcards.run)
         conda:
             conda_of_trainings(hardware)
         threads: threads_of(hardware)
         params:
-            hardware=hardware,
-            scale=KNOWN["scale"],
-            options=training_options(),
+            options=f"--hardware {hardware} --scale {KNOWN['scale']} {training_options()}",
         message:
-            "Training {wildcards.workload} with {wildcards.framework} on {params.hardware}, "
-            "trial {wildcards.trial} ({params.scale})"
+            "Training {wildcards.run} ({params.options})"
         shell:
-            "python scripts/start.py {input.ready} {wildcards.workload} {wildcards.framework} "
-            "--hardware {params.hardware} --variant {wildcards.variant} "
-            "--trial {wildcards.trial} --scale {params.scale} {params.options} > {log} 2>&1"
+            "python scripts/start.py {input.ready} {wildcards.run} {params.options} > {log} 2>&1"

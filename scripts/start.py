@@ -1,6 +1,7 @@
 """Start a training in the interpreter of its framework, with the data that are ready for it.
 
-In: what is ready on a hardware (results/ready/<hardware>.json). All other words are for train.py.
+In: what is ready on a hardware (results/ready/<hardware>.json), and the name of a run. All other
+words are for train.py.
 """
 
 import json
@@ -15,20 +16,22 @@ from epochcost.datasets import staging
 def main() -> int:
     parser = errors.Parser(description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("ready", type=Path, help="JSON: pythons by framework, data by workload")
-    parser.add_argument("workload")
-    parser.add_argument("framework")
+    parser.add_argument("run", help="such as mnist_mlp/pytorch/default-1")
     parser.add_argument("--stage", type=Path, help="copy the data to this disk of the node first")
     arguments, words = parser.parse_known_args()
+    workload, framework, rest = arguments.run.split("/")
+    variant, trial = rest.rsplit("-", 1)
+    words += ["--variant", variant, "--trial", trial]
     ready = json.loads(arguments.ready.read_text())
-    places = ready["workloads"][arguments.workload]
+    places = ready["workloads"][workload]
     data = Path(places["data"])
     words += ["--data", str(staging.stage(data, arguments.stage) if arguments.stage else data)]
     if places["weights"]:
         words += ["--weights", places["weights"]]
-    python = ready["pythons"][arguments.framework]
+    python = ready["pythons"][framework]
     script = Path(__file__).with_name("train.py")
     # A process of its own, whose age is that of the training.
-    process = subprocess.Popen([python, script, arguments.workload, arguments.framework, *words])
+    process = subprocess.Popen([python, script, workload, framework, *words])
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     try:
         status = process.wait()

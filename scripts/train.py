@@ -171,6 +171,7 @@ def _measure(
     can_do = yardstick.asked()
     busy, sampler = Activity(), Sampler(checkpoints and checkpoints.alive)
     here = here | {"cloud": cloud.describe()}
+    check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
     prepared_in = preparing.seconds()
     try:
         framework = frameworks.load(arguments.framework, settings)

@@ -39,9 +39,37 @@ def test_gpus_are_known_by_what_nvml_calls_them(hardware, machine):
     check_machine(hardware, CATALOGUE, machine)
 
 
+def cpus(count, provider, instance_type):
+    cloud = {"provider": provider, "instance_type": instance_type}
+    return {"gpus": [], "usable_cores": count, "cloud": cloud}
+
+
+@pytest.mark.parametrize(
+    ("hardware", "machine"),
+    [
+        ("aws-c8a.2xlarge", cpus(8, "aws", "c8a.2xlarge")),
+        ("aws-c8a.2xlarge", cpus(8, "aws", None)),
+        ("gce-t4", T4 | {"cloud": {"provider": "gcp", "instance_type": "n1-standard-4"}}),
+        ("local", cpus(8, "azure", "Standard_F8s_v2")),
+    ],
+)
+def test_a_rented_machine_is_what_its_provider_says(hardware, machine):
+    check_machine(hardware, CATALOGUE, machine)
+
+
 @pytest.mark.parametrize(
     ("hardware", "machine", "message"),
     [
+        (
+            "aws-c8a.2xlarge",
+            cpus(8, "aws", "c8i.2xlarge"),
+            "Amazon EC2 says that it is c8i.2xlarge, not c8a.2xlarge of Amazon EC2",
+        ),
+        (
+            "aws-c8a.2xlarge",
+            cpus(8, "gcp", "n2-standard-8"),
+            "Google Compute Engine says that it is n2-standard-8, not c8a.2xlarge of Amazon EC2",
+        ),
         ("gce-k80", LAPTOP, "not gce-k80: it needs 1 x K80, here is no GPU"),
         ("gce-k80", T4, "here is Tesla T4"),
         ("gce-t4", {"gpus": [{"name": "NVIDIA T400"}], "usable_cores": 4}, "here is NVIDIA T400"),

@@ -134,18 +134,16 @@ def test_a_failed_run_counts(known, tmp_path, keep):
 def test_the_pattern_matches_no_run_that_is_there(known, tmp_path, keep):
     keep(1)
     result = plan(known(runs=2, frameworks=["pytorch", "keras-tensorflow"]), tmp_path)
-    pattern = re.compile(
-        rf"^results/made/local/(?P<workload>{result.workload_pattern('local')})"
-        r"/(?P<framework>[a-z0-9-]+)/(?P<variant>[a-z0-9_]+)-(?P<trial>[0-9]+)$"
-    )
+    pattern = re.compile(rf"^results/made/local/(?P<run>{result.pattern('local')})$")
     root = Path("results/made/local")
     assert pattern.match(str(root / "mnist_mlp/pytorch/default-2"))
+    assert pattern.match(str(root / "mnist_mlp/pytorch/default-11"))
     assert pattern.match(str(root / "mnist_mlp/keras-tensorflow/default-1"))
     assert not pattern.match(str(root / "mnist_mlp/pytorch/default-1"))
 
 
 def test_a_hardware_without_missing_runs_matches_nothing(known, tmp_path):
-    assert not re.match(plan(known(), tmp_path).workload_pattern("gce-k80"), "mnist_mlp")
+    assert not re.match(plan(known(), tmp_path).pattern("gce-k80"), "mnist_mlp/pytorch/default-1")
 
 
 def test_half_written_files_are_not_read_and_broken_records_are_named(known, tmp_path, keep):
@@ -190,7 +188,9 @@ def test_runs_are_made_in_rounds_in_an_order_that_follows_from_the_seed(known, t
     first = [run.framework for run in runs[::2]]
     assert 3 <= first.count("pytorch") <= 17, "in some rounds the one is first, in some the other"
     assert order(1) == runs != order(2)
-    priorities = [plan(known(runs=20, frameworks=BOTH), tmp_path).priority(run) for run in runs]
+    wanted = plan(known(runs=20, frameworks=BOTH), tmp_path)
+    names = [f"{run.workload}/{run.framework}/{run.variant}-{run.trial}" for run in runs]
+    priorities = [wanted.priority("local", name) for name in names]
     assert priorities == list(range(40, 0, -1))
 
 
@@ -236,7 +236,7 @@ def test_disturbed_runs_count_less_and_failed_ones_are_not_tried_for_ever(
 def test_the_pattern_lets_a_precision_ask_for_more_runs(known, tmp_path, keep_full):
     keep_full(1, 100)
     result = plan(known(precision=0.02, scale="full"), tmp_path)
-    pattern = re.compile(result.workload_pattern("local"))
+    pattern = re.compile(result.pattern("local"))
     assert not pattern.match("mnist_mlp/pytorch/default-1")
     assert pattern.match("mnist_mlp/pytorch/default-2")
     assert pattern.match("mnist_mlp/pytorch/default-60")
@@ -259,7 +259,7 @@ def test_again_is_one_more_of_each_whatever_there_is(known, tmp_path, keep):
         ("pytorch", 3),
         ("keras-tensorflow", 1),
     }
-    pattern = re.compile(wanted.workload_pattern("local"))
+    pattern = re.compile(wanted.pattern("local"))
     assert pattern.match("mnist_mlp/pytorch/default-3")
     assert not pattern.match("mnist_mlp/pytorch/default-2")
 

@@ -24,7 +24,8 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
 
     Args:
         hardware: an id of the catalogue (config/hardware.yaml); `local` is any machine.
-        machine: facts about the machine at hand (`measurement.machine.describe`).
+        machine: facts about the machine at hand (`measurement.machine.describe`), with `cloud`
+            where it was asked for (`measurement.cloud.describe`).
 
     Raises:
         InputError: no such hardware, or this machine is another.
@@ -50,6 +51,23 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
         raise InputError(
             f"this machine is not {hardware}: it has {machine['usable_cores']} usable cores, not "
             f"{wanted['vcpus']}; use hardware '{LOCAL}' to measure the machine at hand"
+        )
+    _check_rented(hardware, wanted, machine.get("cloud") or {})
+
+
+# What the catalogue calls the providers whose machines say what they are.
+_PROVIDERS = {"aws": "Amazon EC2", "gcp": "Google Compute Engine"}
+
+
+def _check_rented(hardware: str, wanted: dict[str, Any], cloud: dict[str, Any]) -> None:
+    """Refuse a machine whose provider says that it is another one, also where both look alike."""
+    here = _PROVIDERS.get(cloud.get("provider")), cloud.get("instance_type")
+    # "n1-standard-4 + 1 x T4" is a machine type and what was added to it.
+    there = wanted.get("provider"), wanted.get("instance", "").split(" ")[0]
+    if all(here) and there[0] in _PROVIDERS.values() and here != there:
+        raise InputError(
+            f"this machine is not {hardware}: {here[0]} says that it is {here[1]}, not {there[1]} "
+            f"of {there[0]}; use hardware '{LOCAL}' to measure the machine at hand"
         )
 
 

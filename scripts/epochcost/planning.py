@@ -26,6 +26,8 @@ from epochcost.records import record
 from epochcost.statistics import repeats
 
 NEVER = "(?!)"
+# What runs of a hardware are called: workload/framework/variant-trial.
+NAME = "[a-z0-9_]+/[a-z0-9-]+/[a-z0-9_]+-[0-9]+"
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,13 @@ class Run:
     framework: str
     variant: str
     trial: int
+
+    @classmethod
+    def named(cls, hardware: str, name: str) -> "Run":
+        """The run of a name such as mnist_mlp/pytorch/default-1."""
+        workload, framework, rest = name.split("/")
+        variant, trial = rest.rsplit("-", 1)
+        return cls(hardware, workload, framework, variant, int(trial))
 
 
 @dataclass(frozen=True)
@@ -162,8 +171,9 @@ class Plan:
     def _draw(self, run: Run) -> str:
         return hashlib.sha256(f"{self.seed} {run}".encode()).hexdigest()
 
-    def priority(self, run: Run) -> int:
-        """The higher, the sooner the run is made."""
+    def priority(self, hardware: str, name: str) -> int:
+        """The higher, the sooner the run of that name is made on a hardware."""
+        run = Run.named(hardware, name)
         # A run of a later round has others of its round beside it, and no more.
         return self._priorities.get(run) or 1 + int(self._draw(run)[:4], 16)
 
@@ -203,11 +213,10 @@ class Plan:
             if not (records / marker.relative_to(markers)).with_suffix(".json").exists():
                 marker.unlink(missing_ok=True)
 
-    def workload_pattern(self, hardware: str) -> str:
-        """A regular expression for the wildcard `workload` of a hardware's training rule.
+    def pattern(self, hardware: str) -> str:
+        """A regular expression for the names of a hardware's runs, such as those of `Run.named`.
 
-        It looks ahead over the rest of `workload/framework/variant-trial` and matches no run that
-        is there, so Snakemake has no reason to make it again.
+        It matches no run that is there, so Snakemake has no reason to make it again.
         """
         if not any(run.hardware == hardware for run in self.possible):
             return NEVER
@@ -220,7 +229,7 @@ class Plan:
         alternatives = "|".join(
             f"{re.escape(series)}-(?:{'|'.join(trials)})" for series, trials in there.items()
         )
-        return rf"(?!(?:{alternatives})$)[a-z0-9_]+" if there else "[a-z0-9_]+"
+        return (rf"(?!(?:{alternatives})$)" if there else "") + NAME
 
     @cached_property
     def possible(self) -> list[Run]:

@@ -81,3 +81,17 @@ def test_what_is_not_known_stays_unknown_and_is_counted(table):
 
 def test_nothing_planned_is_said(table):
     assert "Nothing is to be run" in estimate.text(table("full"), {})
+
+
+def test_the_last_price_of_what_is_rented_no_more_is_called_so(known):
+    planned = pd.DataFrame(
+        [("gce-k80", "mnist_mlp", "keras-tensorflow", "default", 1)],
+        columns=["hardware", "workload", "framework", "variant", "trial"],
+    )
+    runs = tables.runs_table(published.runs(PUBLISHED, {}))
+    for book, said in (
+        ("2018-02", "(on-demand)"),
+        ("latest", "its last price: retired on 2024-05-01)"),
+    ):
+        table = estimates.estimate_table(planned, runs, "full", Market(known, book))
+        assert said in estimate.text(table, {})

@@ -1,6 +1,9 @@
 """Google Batch: what is asked of it, and a training through a stand-in of it on this machine."""
 
 import json
+import signal
+import subprocess
+import time
 
 import pytest
 import yaml
@@ -36,20 +39,24 @@ def batch(tmp_path_factory, pythons, google_credentials):
         "EPOCHCOST_IMAGE": "registry.example/epochcost:1",
     }
 
-    def run(profile, *words, **environment):
-        folder = tmp_path_factory.mktemp(profile)
+    def command(folder, profile, *words):
         store = folder / "bucket"
-        store.mkdir()
-        done = clone.run(
+        store.mkdir(exist_ok=True)
+        return [
             str(CLOUD / "python"), str(ROOT / "tests/fleet/batch.py"), str(folder),
             "--profile", profile, "--default-storage-provider", "fs",
             "--default-storage-prefix", str(store), "--seconds-between-status-checks", "1", *words,
-            check=False, **environment,
-        )  # fmt: skip
-        asked = [json.loads(path.read_text()) for path in folder.glob("*.json")]
+        ]  # fmt: skip
+
+    def run(profile, *words, folder=None, **environment):
+        folder = folder or tmp_path_factory.mktemp(profile)
+        before = set(folder.glob("*.json"))
+        done = clone.run(*command(folder, profile, *words), check=False, **environment)
+        asked = [json.loads(path.read_text()) for path in set(folder.glob("*.json")) - before]
         return done, asked
 
     run.clone = clone
+    run.command = command
     return run
 
 
@@ -76,6 +83,35 @@ def test_a_training_goes_out_and_its_record_comes_home(batch):
         "hardware=gce-n1-highcpu-8",
     )  # fmt: skip
     assert "Nothing to be done" in again.stdout + again.stderr
+
+
+def test_a_record_that_was_made_after_a_kill_is_not_paid_twice(batch, tmp_path):
+    before = batch.clone.records()
+    words = ("gce-cpu", *SYNTHETIC, "hardware=gce-n1-highcpu-8", "again=true")
+    with open(tmp_path / "log", "w") as log:
+        call = subprocess.Popen(
+            batch.command(tmp_path, *words),
+            cwd=batch.clone.folder, env=batch.clone.environment, stdout=log, stderr=log,
+        )  # fmt: skip
+        # The machine goes on when who asked for it is gone.
+        wait_for(lambda: list(tmp_path.glob("machine-*/workdir/**/train.py")))
+        call.send_signal(signal.SIGKILL)
+        call.wait()
+    wait_for(lambda: list(tmp_path.glob("bucket/runs/**/default-*.json")))
+    assert batch.clone.records() == before
+    batch.clone.run("python", "scripts/unlock.py")
+    done, asked = batch(*words, folder=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert asked == []
+    assert len(batch.clone.records()) == len(before) + 1
+
+
+def wait_for(happened, seconds=240):
+    """Until something is true."""
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.2)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ COLUMNS = [
     "seconds",
     "price_kind",
     "price_per_hour_usd",
+    "retired",
     "cost_usd",
 ]
 
@@ -55,7 +56,8 @@ def estimate_table(
     run of it (predicted), a published one, or, for a quick run, the full one, which takes longer
     in nearly all cases. On rented
     hardware each run is billed by itself, at the on-demand price if that is known; the machine at
-    hand costs what it is used. What its provider rents no more is counted at its last price.
+    hand costs what it is used. What its provider rents no more is counted at its last price;
+    `retired` says since when.
 
     Args:
         planned: hardware, workload, framework, variant, trial: a row per run that is missing.
@@ -63,12 +65,11 @@ def estimate_table(
         scale: of the planned runs.
     """
     last = prices.in_book(market.known, prices.LATEST)
-    offers = {
+    offers = {price.hardware_id: price for price in _preferred(market.available())}
+    gone = {
         price.hardware_id: price
-        for price in [
-            *_preferred([price for price in last if price.retired]),
-            *_preferred(market.available()),
-        ]
+        for price in _preferred([price for price in last if price.retired])
+        if price.hardware_id not in offers
     }
     if market.local is not None:
         offers[LOCAL] = market.local
@@ -83,7 +84,8 @@ def estimate_table(
             & ended.framework.eq(framework)
         ]
         basis, seconds = _seconds(same, variant, scale)
-        price = offers.get(hardware)
+        price = offers.get(hardware) or gone.get(hardware)
+        retired = gone[hardware].retired if hardware in gone else None
         cost = None
         if seconds is not None and price is not None:
             cost = len(group) * _bill(seconds, price, market.rental)
@@ -91,7 +93,7 @@ def estimate_table(
             (hardware, workload, framework, variant, len(group), basis)
             + (None if seconds is None else len(group) * seconds,)
             + ((price.price_kind, price.price_per_hour_usd) if price else ("", None))
-            + (cost,)
+            + (retired, cost)
         )
     return pd.DataFrame(rows, columns=COLUMNS)
 

@@ -48,6 +48,8 @@ def _price(row: pd.Series) -> str:
     if pd.isna(row.price_per_hour_usd):
         return ""
     kind = row.price_kind.replace("_", "-")
+    if pd.notna(row.retired):
+        kind += f", its last price: retired on {row.retired}"
     return f" at {style.price(row.price_per_hour_usd)} an hour ({kind})"
 
 

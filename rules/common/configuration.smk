@@ -1,0 +1,102 @@
+# The configuration, the plan, and this machine: what every rule may ask.
+
+import atexit
+import csv
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+# Jobs find the `python` that runs Snakemake, whether or not its environment is activated.
+os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.getenv('PATH', '')}")
+sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
+
+from epochcost import configuration, files, frameworks, lock, planning, tuning
+from epochcost.costs import prices
+from epochcost.datasets import registry
+from epochcost.errors import InputError, one_line
+from epochcost.hardware import LOCAL, check_devices, check_machine
+from epochcost.measurement import machine
+
+RECORDS = Path("results/runs")
+MARKERS = Path("results/made")
+TUNING = Path("results/tuning")
+TUNED = Path(workflow.basedir, "config/tuned.yaml")
+RAW = Path("data/raw")
+PRICES = [Path("data/published/prices.csv"), Path("config/prices.csv")]
+
+
+# Whether trainings are on machines that share no folder with this one, and whether this is a job
+# on one of them: it has what it was sent, and knows nothing of the plan.
+CLOUD = workflow.storage_settings.default_storage_provider is not None
+SENT = CLOUD and not workflow.is_main_process
+
+# Bad input ends here with one line, before a graph of jobs is built.
+try:
+    KNOWN = configuration.load(config, Path(workflow.basedir))
+    MACHINE = machine.describe()
+    choose = (KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW)
+    ORIGINS = {}
+    if not SENT:
+        ORIGINS |= {name: registry.choose_origin(name, *choose) for name in KNOWN.datasets_needed()}
+        ORIGINS |= {name: registry.choose_weights(name, *choose) for name in KNOWN.weights_needed()}
+    PLAN = None if SENT else planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
+    if CLOUD:
+        configuration.check_cloud(KNOWN)
+    if workflow.is_main_process:
+        # Beside a job elsewhere its record may be under way.
+        PLAN.drop_stale_markers(RECORDS, MARKERS)
+    tuning.drop_stale_markers(TUNED, TUNING)
+    prices.load(*PRICES, rates=KNOWN["exchange_rates"])
+    if prices.is_file(KNOWN["price_book"]):
+        prices.load(Path(KNOWN["price_book"]), rates=KNOWN["exchange_rates"])
+    configuration.check_legacy(KNOWN["frameworks"], Path(".venvs"))
+except (InputError, OSError) as error:
+    sys.exit(f"epochcost: {one_line(error)}")
+
+for origin in ORIGINS.values():
+    if origin.notice:
+        print(f"epochcost: {origin.notice}", file=sys.stderr)
+
+
+def rule_name(what, hardware):
+    """The name of a hardware's own rule, such as train_gce_k80."""
+    return f"{what}_{hardware.replace('-', '_').replace('.', '_')}"
+
+
+def here(path):
+    """A file that stays on this machine where others travel."""
+    return local(path) if CLOUD else path
+
+
+def everything():
+    """What a call without targets makes. With a bucket that is measuring alone."""
+    if CLOUD:
+        return measured
+    return ["results/report.html", "results/quality.md", "results/audit.md", *pictures()]
+
+
+def code_of(room):
+    """The Python files of a room of the package: what a rule's result depends on."""
+    return sorted(str(path) for path in Path("scripts/epochcost", room).glob("*.*"))
+
+
+# The pictures of a workload: relative to the published baseline, and what a buyer looks at.
+COMPARED = ["time", "cost"]
+TO_CHOOSE_FROM = ["frontier", "bill", "history"]
+
+
+def pictures():
+    """The figures of every workload that has a baseline."""
+    with open("data/published/baselines.csv", newline="") as file:
+        compared = [row["workload"] for row in csv.DictReader(file) if row["scope"] == "all"]
+    return expand(
+        "results/figures/{workload}-{picture}.svg",
+        workload=compared,
+        picture=COMPARED + TO_CHOOSE_FROM,
+    )

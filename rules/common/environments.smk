@@ -1,0 +1,68 @@
+# The interpreter of each framework.
+
+
+# With --sdm conda Snakemake makes the same pins from envs/<name>.yaml, and jobs find `python` there.
+USES_CONDA = any(
+    str(method) == "conda" for method in workflow.deployment_settings.deployment_method
+)
+
+
+def has_gpu(hardware):
+    """Whether trainings on this hardware use a GPU."""
+    return bool(MACHINE["gpus"]) if hardware == LOCAL else "gpu" in KNOWN.hardware[hardware]
+
+
+def environment_of(framework, hardware):
+    """The environment that a framework trains in: its family, for CPU or for GPU."""
+    family = frameworks.FRAMEWORKS[framework].environment
+    if frameworks.FRAMEWORKS[framework].legacy:
+        return family
+    return f"{family}-gpu" if has_gpu(hardware) else f"{family}-cpu"
+
+
+def conda_file(framework, hardware):
+    """The same for conda; a framework of 2017 is started from the workflow's own."""
+    if frameworks.FRAMEWORKS[framework].legacy:
+        return "../envs/workflow.yaml"
+    return f"../envs/{environment_of(framework, hardware)}.yaml"
+
+
+def conda_of_trainings(hardware):
+    """What `conda:` is for trainings; without --sdm conda it is not asked for each of them."""
+    if not USES_CONDA:
+        return "../envs/workflow.yaml"
+    return lambda wildcards: conda_file(
+        planning.Run.named(hardware, wildcards.run).framework, hardware
+    )
+
+
+def own_python(framework):
+    """The interpreter that the configuration names for a framework, if it names one."""
+    return KNOWN["python"].get(frameworks.FRAMEWORKS[framework].environment)
+
+
+def environment_marker(framework, hardware):
+    """The file that says that a framework's environment is ready; none where others care for it."""
+    if USES_CONDA or own_python(framework):
+        return []
+    return f".venvs/{environment_of(framework, hardware)}/ready"
+
+
+def python_of(framework, hardware):
+    """The interpreter that trains."""
+    if own_python(framework):
+        return own_python(framework)
+    if USES_CONDA or frameworks.FRAMEWORKS[framework].legacy:
+        return "python"  # of the workflow; a legacy framework finds its own
+    return f".venvs/{environment_of(framework, hardware)}/bin/python"
+
+
+def environments_needed():
+    """The environments of everything that is configured."""
+    return {
+        environment_of(framework, hardware)
+        for hardware in KNOWN["hardware"]
+        for workload in KNOWN["workloads"]
+        for framework in KNOWN.frameworks_of(workload)
+        if not own_python(framework)
+    }

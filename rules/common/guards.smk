@@ -1,0 +1,72 @@
+# What ends a call before its first job.
+
+
+def trains():
+    """Whether this call has trainings to make."""
+    return any(job.rule.name.startswith("train_") for job in workflow.dag.needrun_jobs())
+
+
+def reports():
+    """Whether this call asks for the report."""
+    return any(job.rule.name == "report" for job in workflow.dag.jobs)
+
+
+# Executors that rent a machine from the provider of the hardware; others use machines that stand.
+RENTING = ("googlebatch", "aws-batch")
+
+
+def is_here(hardware):
+    """Whether trainings run on this machine, and it is that hardware."""
+    try:
+        check_machine(hardware, Path(workflow.basedir, "config/hardware.yaml"), MACHINE)
+    except InputError:
+        return False
+    return workflow.local_exec
+
+
+def refuse_retired_hardware():
+    """End the run before its first job, if its provider rents the hardware no more."""
+    if not workflow.local_exec and workflow.executor_plugin.name not in RENTING:
+        return
+    for name in hardware_to_train():
+        if "retired" in KNOWN.hardware[name] and not is_here(name):
+            # Imported where it is needed: it takes a fifth of a second, which each job would pay.
+            from epochcost.costs import market, successors
+
+            offers = market.Market(prices.load(*PRICES, rates=KNOWN["exchange_rates"]))
+            sys.exit(f"epochcost: {successors.refusal(name, KNOWN.hardware, offers)}")
+
+
+def refuse_hardware_without_partition():
+    """End the run before its first job, if Slurm would take a default partition for a training."""
+    if workflow.local_exec or workflow.executor_plugin.name != "slurm":
+        return
+    for name in hardware_to_train():
+        job = rule_name("train", name)
+        if "slurm_partition" not in workflow.resource_settings.overwrite_resources.get(job, {}):
+            sys.exit(f"epochcost: the profile gives {job} no slurm_partition under set-resources")
+
+
+def refuse_other_hardware():
+    """End the run before its first job, if this machine is to train as hardware that it is not."""
+    if not workflow.local_exec:
+        return
+    try:
+        for name in hardware_to_train():
+            check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), MACHINE)
+        for variant in sorted({run.variant for run in PLAN.missing}):
+            check_devices(tuning.devices_of(variant), MACHINE)
+    except InputError as error:
+        sys.exit(f"epochcost: {one_line(error)}")
+
+
+def refuse_dear_plan():
+    """End the run before its first job, if it would cost more than `max_cost_usd`."""
+    if KNOWN["max_cost_usd"] is None:
+        return
+    command = f"python scripts/estimate.py {plan_file()} {estimate_options()}"
+    command += f" --most {KNOWN['max_cost_usd']}"
+    done = subprocess.run(shlex.split(command), capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr.strip() or f"epochcost: {command} failed")
+    print(f"epochcost: {done.stdout.strip()}", file=sys.stderr)

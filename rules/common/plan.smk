@@ -1,0 +1,79 @@
+# Which runs are to be made, in which order, and the files that stand for them.
+
+
+# What trainings wait for comes before any of them, so that they follow each other without a gap.
+FIRST = 1_000_000
+
+
+def missing_of(hardware):
+    """A pattern for the names of a hardware's runs that matches none that is there."""
+    return planning.NEVER if SENT else PLAN.pattern(hardware)
+
+
+def record_in_bucket(hardware, run):
+    """Where a training on a rented machine leaves its record."""
+    dataset = KNOWN.workloads[planning.Run.named(hardware, run).workload]["dataset"]
+    asked = [MACHINE["id"], str(Path.cwd()), KNOWN["scale"], training_options()]
+    plan = hashlib.sha256("\n".join(asked).encode()).hexdigest()[:8]
+    return f"runs/{plan}/{dataset}-{ORIGINS[dataset].kind}/{hardware}/{run}.json"
+
+
+def hardware_to_train():
+    """The hardware of the runs that are to be made."""
+    return sorted({run.hardware for run in PLAN.missing})
+
+
+def runs_of_round(number):
+    """What stands for the runs of a round; which they are follows from the rounds before."""
+    plan = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
+    return plan.files(plan.round(number), RECORDS, MARKERS)
+
+
+def up_to_round(wildcards):
+    """The runs of a round, and those before it."""
+    number = int(wildcards.number)
+    if number <= PLAN.runs:
+        return PLAN.inputs(RECORDS, MARKERS)
+    return [f"results/rounds/{number - 1}", *runs_of_round(number)]
+
+
+def measured(wildcards):
+    """What the analysis waits for: every record, also of rounds that are not planned yet."""
+    show_plan()
+    files = set(PLAN.inputs(RECORDS, MARKERS))
+    if KNOWN["precision"]:
+        number = PLAN.runs
+        while more := runs_of_round(number):
+            files |= set(more)
+            checkpoints.round.get(number=number)
+            number += 1
+    return [here(path) for path in sorted(files)]
+
+
+def plan_table():
+    """A table of the runs that are still to be made, as CSV."""
+    lines = [",".join(map(str, vars(run).values())) for run in PLAN.missing]
+    return "\n".join(["hardware,workload,framework,variant,trial", *lines, ""])
+
+
+def plan_file():
+    """The same as a file."""
+    path = Path("results/plan.csv")
+    files.write_text(path, plan_table())
+    return str(path)
+
+
+@cache
+def show_plan():
+    """Say after a dry run what it would train where, and what that would cost."""
+    if not (workflow.output_settings.dryrun and PLAN.missing):
+        return
+    command = f"python scripts/estimate.py /dev/stdin {estimate_options()}"
+    with tempfile.TemporaryFile("w+") as table:
+        table.write(plan_table())
+        table.seek(0)
+        # It is made while Snakemake builds its graph.
+        process = subprocess.Popen(
+            shlex.split(command), stdin=table, stdout=subprocess.PIPE, text=True
+        )
+    atexit.register(lambda: print(f"The plan, and its cost:\n{process.stdout.read()}", end=""))

@@ -1,0 +1,99 @@
+# What a training needs: data, weights, settings, options.
+
+
+def arrays_of(workload):
+    """The manifest of the arrays that a workload trains on."""
+    dataset = KNOWN.workloads[workload]["dataset"]
+    return f"data/arrays/{dataset}/{ORIGINS[dataset].kind}/manifest.json"
+
+
+def weights_of(workload):
+    """The description of the weights that a training starts from; none where it starts from random
+    ones."""
+    name = KNOWN.workloads[workload].get("weights")
+    if name is None or ORIGINS[name].source == registry.RANDOM:
+        return []
+    return f"data/raw/{name}/complete.json"
+
+
+def source_of(dataset):
+    """Where the files of a data set come from: mirror or canonical, also if no workload needs it."""
+    if dataset in ORIGINS:
+        return ORIGINS[dataset].source
+    return "mirror" if KNOWN.mirror else "canonical"
+
+
+def files_of_arrays(wildcards):
+    """What arrays are prepared from; generated ones need nothing."""
+    if wildcards.kind == "synthetic":
+        return []
+    return here(f"data/raw/{wildcards.dataset}/{wildcards.kind}.json")
+
+
+def threads_of(hardware):
+    """All cores of the hardware: a training shares its machine with no other job."""
+    return KNOWN.hardware[hardware].get("vcpus", MACHINE["usable_cores"])
+
+
+def needs_of(hardware):
+    """The files that trainings on a hardware wait for."""
+    if hardware not in KNOWN["hardware"]:
+        sys.exit(f"epochcost: nothing is to be trained on '{hardware}'")
+    runs = [run for run in PLAN.possible if run.hardware == hardware]
+    pairs = sorted({(run.workload, run.framework) for run in runs})
+    files = [arrays_of(workload) for workload, _ in pairs]
+    files += [weights_of(workload) for workload, _ in pairs if weights_of(workload)]
+    markers = [environment_marker(framework, hardware) for _, framework in pairs]
+    files += [marker for marker in markers if marker]
+    files += [search for run in runs if (search := tuning_of(run))]
+    return sorted(set(files))
+
+
+def places_of(hardware):
+    """Where trainings on a hardware find their data, weights and interpreters."""
+    workloads = {
+        workload: {"data": str(Path(arrays_of(workload)).parent), "weights": weights_of(workload)}
+        for workload in KNOWN["workloads"]
+    }
+    pythons = {name: python_of(name, hardware) for name in KNOWN["frameworks"]}
+    return {"workloads": workloads, "pythons": pythons}
+
+
+def tuning_of(run):
+    """The marker of the search that a tuned training waits for; none where its result is known."""
+    if run.variant != tuning.TUNED or run.hardware != LOCAL:
+        return None
+    names = (run.workload, run.framework)
+    known = tuning.settings_of(run.variant, TUNED, tuning.place_of(MACHINE), *names)
+    return tuning_marker(*names) if known is None else None
+
+
+def tuning_marker(workload, framework):
+    """The file that says that a framework was tuned for a workload on this machine."""
+    return f"{TUNING}/{tuning.place_of(MACHINE)}/{workload}/{framework}/tuned"
+
+
+def tunings():
+    """The markers of everything that is configured."""
+    return [
+        tuning_marker(workload, framework)
+        for workload in KNOWN["workloads"]
+        for framework in KNOWN.frameworks_of(workload)
+    ]
+
+
+def training_options():
+    """The options of every training: seed, and batch size and time limit where configured."""
+    options = [f"--seed {KNOWN['seed']}"]
+    if KNOWN["batch_size"]:
+        options.append(f"--batch-size {KNOWN['batch_size']}")
+    if KNOWN["stage"] and not CLOUD:
+        options.append(f"--stage {shlex.quote(KNOWN['stage'])}")
+    if KNOWN["time_limit_hours"]:
+        options.append(f"--time-limit {KNOWN['time_limit_hours'] * 3600:g}")
+    return " ".join(options)
+
+
+def weights_option(files):
+    """The option for weights to start from, where there are any."""
+    return f"--weights {files}" if files else ""
