@@ -53,8 +53,11 @@ def test_what_a_command_line_gives_is_understood(settings):
     given = settings | {
         "workloads": "mnist_mlp, mnist_cnn",
         "price": {"per_hour_usd": "0.5", "kind": "spot"},
+        "again": "true",
+        "keep_disturbed": "false",
     }
     known = configuration.load(given)
+    assert (known["again"], known["keep_disturbed"]) == (True, False)
     assert known["workloads"] == ["mnist_mlp", "mnist_cnn"]
     assert known["price"]["per_hour_usd"] == 0.5
 

@@ -190,6 +190,10 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("hardware", "workloads", "frameworks", "variants"):
         if isinstance(result.get(key), str):
             result[key] = [name.strip() for name in result[key].split(",")]
+    for key in ("again", "keep_disturbed"):
+        # Snakemake takes True from a command line, and leaves true as text.
+        if result.get(key) in ("true", "false"):
+            result[key] = result[key] == "true"
     if isinstance(result.get("precision"), str):
         result["precision"] = _share(result["precision"])
     if isinstance(result.get("price"), int | float) and not isinstance(result["price"], bool):
