@@ -6,6 +6,16 @@
 # nothing of the plan. It trains in the container that the profile names, or in the Python of
 # `python:`.
 
+from epochcost.measurement import revision
+
+# Which sources these are, as machines get them without git's history.
+if not SENT:
+    os.environ[revision.COMMIT] = revision.to_send(Path(workflow.basedir))
+
+
+envvars:
+    revision.COMMIT,
+
 
 rule pack:
     input:

@@ -16,6 +16,7 @@ rule runs:
             "epochs.csv",
             "noise.csv",
             "quality.csv",
+            "targets.csv",
             "repeats.csv",
             "comparisons.csv",
             "predictions.csv",

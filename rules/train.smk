@@ -21,7 +21,7 @@ rule ready:
     conda:
         "../envs/workflow.yaml"
     params:
-        places=lambda wildcards: json.dumps(places_of(wildcards.hardware)),
+        places=lambda wildcards: places_of(wildcards.hardware),
     shell:
         "printf '%s\\n' {params.places:q} > {output} 2> {log}"
 
@@ -46,6 +46,6 @@ for hardware in KNOWN["hardware"]:
         params:
             options=f"--hardware {hardware} --scale {KNOWN['scale']} {training_options()}",
         message:
-            "Training {wildcards.run} ({params.options})"
+            "Training {wildcards.run}"
         shell:
             "python scripts/start.py {input.ready} {wildcards.run} {params.options} > {log} 2>&1"

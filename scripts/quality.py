@@ -1,7 +1,7 @@
-"""Write what full runs reached, and what quick runs predicted, as Markdown tables.
+"""Write what full runs reached, what targets are set from, and what quick runs predicted.
 
-In: quality.csv and predictions.csv of results/tables. Out: results/quality.md, or `-` for the
-screen.
+In: quality.csv, targets.csv and predictions.csv of results/tables. Out: Markdown tables in
+results/quality.md, or `-` for the screen.
 """
 
 import sys
@@ -20,10 +20,15 @@ def main() -> None:
         "--output", default="results/quality.md", help="a file, or - for the screen"
     )
     arguments = parser.parse_args()
-    text = quality.markdown(pd.read_csv(arguments.tables / "quality.csv"))
-    predictions = pd.read_csv(arguments.tables / "predictions.csv")
-    if predicted := quality.predictions_markdown(predictions):
-        text += f"\n{predicted}"
+    parts = [
+        markdown(pd.read_csv(arguments.tables / f"{name}.csv"))
+        for name, markdown in (
+            ("quality", quality.markdown),
+            ("targets", quality.targets_markdown),
+            ("predictions", quality.predictions_markdown),
+        )
+    ]
+    text = "\n".join(part for part in parts if part)
     if arguments.output == "-":
         sys.stdout.write(text)
     else:

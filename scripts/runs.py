@@ -1,7 +1,7 @@
 """Make the tables that say what was measured, from records and published measurements.
 
 In: results/runs/, data/published/, config/hardware.yaml. Out, in results/tables/, a CSV per table:
-runs, epochs, quality, repeats, comparisons, predictions, scaling, noise.
+runs, epochs, quality, targets, repeats, comparisons, predictions, scaling, noise.
 """
 
 from pathlib import Path
@@ -28,12 +28,14 @@ def main() -> None:
     configured = configuration.load()
     labels = {key: entry["label"] for key, entry in configured.hardware.items()}
     runs, epochs, noted = _rows(arguments.records, arguments.published, labels)
+    runs = quality.judged_today(runs, configured.recipes)
     about, kept = (configured.complete_samples(), configured.recipes), arguments.keep_disturbed
     for name, table in (
         ("runs", runs),
         ("epochs", epochs),
         ("noise", noted),
         ("quality", quality.quality_table(runs, epochs, *about)),
+        ("targets", quality.targets_table(runs, configured.recipes)),
         ("repeats", repeats.repeats_table(runs, kept, arguments.precision)),
         ("comparisons", repeats.comparisons_table(runs, kept)),
         ("scaling", scaling.scaling_table(runs)),

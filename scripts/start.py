@@ -4,13 +4,13 @@ In: what is ready on a hardware (results/ready/<hardware>.json), and the name of
 words are for train.py.
 """
 
-import json
 import signal
 import subprocess
 from pathlib import Path
 
-from epochcost import errors
+from epochcost import errors, files
 from epochcost.datasets import staging
+from epochcost.records import record
 
 
 def main() -> int:
@@ -19,10 +19,11 @@ def main() -> int:
     parser.add_argument("run", help="such as mnist_mlp/pytorch/default-1")
     parser.add_argument("--stage", type=Path, help="copy the data to this disk of the node first")
     arguments, words = parser.parse_known_args()
-    workload, framework, rest = arguments.run.split("/")
-    variant, trial = rest.rsplit("-", 1)
-    words += ["--variant", variant, "--trial", trial]
-    ready = json.loads(arguments.ready.read_text())
+    workload, framework, variant, trial = record.parts_of_name(arguments.run)
+    words += ["--variant", variant, "--trial", str(trial)]
+    ready = files.read_json(arguments.ready)
+    if workload not in ready["workloads"] or framework not in ready["pythons"]:
+        raise errors.InputError(f"{arguments.ready} has not what {arguments.run} needs")
     places = ready["workloads"][workload]
     data = Path(places["data"])
     words += ["--data", str(staging.stage(data, arguments.stage) if arguments.stage else data)]

@@ -10,20 +10,27 @@ import dataclasses
 import hashlib
 import json
 import os
-import platform
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import metadata
 from pathlib import Path
 
-from epochcost import __version__, errors, files, frameworks, recipes, tuning, workloads
+from epochcost import errors, files, frameworks, recipes, tuning, workloads
 from epochcost.datasets import arrays
 from epochcost.errors import InputError, nearest
 from epochcost.hardware import check_devices, check_machine
 from epochcost.measurement import clock as clocks
-from epochcost.measurement import cloud, machine, observation, schedule, yardstick
+from epochcost.measurement import (
+    cloud,
+    ending,
+    machine,
+    observation,
+    revision,
+    schedule,
+    software,
+    yardstick,
+)
 from epochcost.measurement.activity import Activity
 from epochcost.measurement.checkpoints import MOST_STARTS, Checkpoints
 from epochcost.measurement.sampler import Sampler
@@ -31,26 +38,6 @@ from epochcost.measurement.turn import turn
 from epochcost.records import record
 
 ROOT = Path(__file__).resolve().parents[1]
-_GRACE_S = 3.0
-_PACKAGES = (
-    "tensorflow",
-    "tensorflow-cpu",
-    "keras",
-    "torch",
-    "torchvision",
-    "fastai",
-    "jax",
-    "jaxlib",
-    "jax-cuda13-plugin",
-    "numpy",
-    # What GPUs are reached through, as far as it is installed with the framework.
-    "nvidia-cuda-runtime",
-    "nvidia-cuda-runtime-cu12",
-    "nvidia-cudnn-cu12",
-    "nvidia-cudnn-cu13",
-    "nvidia-nccl-cu12",
-    "nvidia-nccl-cu13",
-)
 
 
 def main() -> int:
@@ -87,7 +74,7 @@ def main() -> int:
         recipe = _recipe(arguments.workload, arguments.framework)
         print(json.dumps(frameworks.load(arguments.framework).choices(recipe)))
         return 0
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, ending.end_now)
     return train(arguments)
 
 
@@ -101,7 +88,7 @@ def train(arguments: argparse.Namespace) -> int:
         raise InputError(
             f"the epochs of {arguments.workload} are of different kinds; leave --epochs out"
         )
-    here = machine.describe()
+    here = machine.describe() | {"cloud": cloud.describe()}
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
     settings, variant = arguments.settings, tuning.variant_of(arguments.variant)
     if settings is None:
@@ -170,8 +157,6 @@ def _measure(
     preparing = clocks.Stopwatch()
     can_do = yardstick.asked()
     busy, sampler = Activity(), Sampler(checkpoints and checkpoints.alive)
-    here = here | {"cloud": cloud.describe()}
-    check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
     prepared_in = preparing.seconds()
     try:
         framework = frameworks.load(arguments.framework, settings)
@@ -191,7 +176,7 @@ def _measure(
     about = {
         "machine": here,
         "yardstick": can_do,
-        "git": observation.git(ROOT),
+        "git": revision.commit(ROOT),
         "seed": seed,
         "settings": recipe,
         "data": observation.data_part(prepared.manifest, samples),
@@ -206,9 +191,9 @@ def _measure(
         clock.add(phase, seconds)
     failure = None
     try:
-        with _time_limit(arguments.time_limit, clock):
+        with ending.time_limit(arguments.time_limit, clock):
             if checkpoints and checkpoints.starts > MOST_STARTS:
-                raise GivenUpError(
+                raise ending.GivenUpError(
                     f"killed {MOST_STARTS} times since its last whole epoch; the system may have "
                     "run out of memory"
                 )
@@ -218,42 +203,11 @@ def _measure(
                     clock.sample = definition.sample(predict, split, recipe["model"], seed)
         if observation.diverged(clock):
             failure = {"phase": "train", "reason": "the loss is not a finite number"}
-    except (GivenUpError, *framework.FAILURES) as error:
+    except (ending.GivenUpError, *framework.FAILURES) as error:
         failure = {"phase": clock.phase_now, "reason": errors.one_line(error)[:500]}
-    about["software"] = _software(framework, settings)
+    about["software"] = software.describe(framework, settings)
     shares, seen = busy.summary(), sampler.stop()
     return observation.record(run, about, clock, shares, seen, failure)
-
-
-class GivenUpError(Exception):
-    """A training is ended by epochcost, and that is a failure of it."""
-
-
-@contextmanager
-def _time_limit(seconds: float | None, clock: clocks.Clock) -> Iterator[None]:
-    """Give a training up when its processes have taken so long."""
-
-    def give_up(*_) -> None:
-        raise GivenUpError(f"not done within its time limit of {seconds:g} s")
-
-    signal.signal(signal.SIGALRM, give_up)
-    if seconds:
-        # Again and again: Python ignores what is raised within a destructor.
-        signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds - clock.wall()), 5.0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def _end(*_) -> None:
-    """Somebody asks this process to end, as a cloud does before it takes a machine away."""
-    print("epochcost: told to end; a full run goes on after its last whole epoch", file=sys.stderr)
-    status = 128 + signal.SIGTERM
-    # Where the exit is raised within a destructor, Python ignores it; then the alarm ends us.
-    signal.signal(signal.SIGALRM, lambda *_: os._exit(status))
-    signal.setitimer(signal.ITIMER_REAL, _GRACE_S)
-    sys.exit(status)
 
 
 @contextmanager
@@ -300,7 +254,7 @@ def _identity(about: dict, clock: clocks.Clock, framework, settings: dict) -> di
         "seed": about["seed"],
         "steps": clock.schedule.steps,
         "software": [framework.VERSION, settings],
-        "code": observation.code(ROOT),
+        "code": revision.code(ROOT),
         "hardware": [
             here["cpu_model"], here["usable_cores"], [gpu["name"] for gpu in here["gpus"]],
             framework.device(), os.environ.get("CUDA_VISIBLE_DEVICES"),
@@ -324,30 +278,6 @@ def _check_framework(framework, recipe: dict, arguments, settings: dict, here: d
             f"{settings['devices']} devices are wanted, {framework.VERSION} sees "
             f"{framework.devices()}"
         )
-
-
-def _software(framework, settings: dict) -> dict:
-    """What of a record says which software trained, and how it was set."""
-    software = {
-        "python": platform.python_version(),
-        "epochcost": __version__,
-        "framework_version": framework.VERSION,
-        "packages": _versions(),
-        "device": framework.device(),
-        "threads": machine.usable_cores() if framework.threads() == 0 else framework.threads(),
-        "settings": settings,
-        "environment": _environment(),
-    }
-    return software | getattr(framework, "SOFTWARE", {})  # of one in a Python of its own
-
-
-def _environment() -> str:
-    """Where this interpreter's packages come from."""
-    if container := os.environ.get("EPOCHCOST_CONTAINER"):  # envs/Dockerfile, envs/apptainer.def
-        return container
-    if Path(sys.prefix, "conda-meta").is_dir():
-        return "conda"
-    return "venv" if sys.prefix != sys.base_prefix else "system"
 
 
 def _read_data(folder: Path, recipe: dict, definition):
@@ -406,17 +336,6 @@ def _recipe(workload: str, framework: str) -> dict:
             f"frameworks that train it: {', '.join(recipe['frameworks'])}"
         )
     return recipe
-
-
-def _versions() -> dict[str, str]:
-    """The installed versions of the packages that decide speed."""
-    found = {}
-    for name in _PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 if __name__ == "__main__":

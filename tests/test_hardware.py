@@ -63,12 +63,17 @@ def test_a_rented_machine_is_what_its_provider_says(hardware, machine):
         (
             "aws-c8a.2xlarge",
             cpus(8, "aws", "c8i.2xlarge"),
-            "Amazon EC2 says that it is c8i.2xlarge, not c8a.2xlarge of Amazon EC2",
+            "it is c8i.2xlarge of Amazon EC2, not c8a.2xlarge of Amazon EC2",
         ),
         (
             "aws-c8a.2xlarge",
             cpus(8, "gcp", "n2-standard-8"),
-            "Google Compute Engine says that it is n2-standard-8, not c8a.2xlarge of Amazon EC2",
+            "it is n2-standard-8 of Google Compute Engine, not c8a.2xlarge of Amazon EC2",
+        ),
+        (
+            "aws-c8a.2xlarge",
+            cpus(8, "azure", None),
+            "it is one of Microsoft Azure, not c8a.2xlarge",
         ),
         ("gce-k80", LAPTOP, "not gce-k80: it needs 1 x K80, here is no GPU"),
         ("gce-k80", T4, "here is Tesla T4"),

@@ -12,6 +12,7 @@ from epochcost import files, frameworks
 from epochcost.configuration import ROOT
 from epochcost.datasets import arrays
 from epochcost.errors import InputError
+from epochcost.measurement import machine
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import train
@@ -99,6 +100,18 @@ def test_a_missed_target_is_recorded_and_no_failure(run, data):
     record = run(epochs(0.5))
     assert record["status"] == "ok"
     assert record["quality"]["reached"] is False
+
+
+def test_a_provider_that_says_another_machine_type_is_believed(run, monkeypatch, tmp_path):
+    here = machine.describe() | {"usable_cores": 8, "gpus": []}
+    monkeypatch.setattr(machine, "describe", lambda: here)
+    cloud = {"provider": "aws", "instance_type": "c8i.2xlarge", "zone": None, "lifecycle": None}
+    monkeypatch.setattr(train.cloud, "describe", lambda: cloud)
+    with pytest.raises(InputError, match=r"it is c8i\.2xlarge of Amazon EC2"):
+        run(epochs(0.985), hardware="aws-c8a.2xlarge")
+    assert not list(tmp_path.rglob("default-1*"))
+    monkeypatch.setitem(cloud, "instance_type", "c8a.2xlarge")
+    assert run(epochs(0.985), hardware="aws-c8a.2xlarge")["machine"]["cloud"] == cloud
 
 
 def test_a_quick_run_is_not_judged(run):

@@ -1,26 +1,19 @@
 # The configuration, the plan, and this machine: what every rule may ask.
 
-import atexit
 import csv
-import hashlib
-import json
 import os
-import shlex
-import subprocess
 import sys
-import tempfile
-from functools import cache
 from pathlib import Path
 
 # Jobs find the `python` that runs Snakemake, whether or not its environment is activated.
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.getenv('PATH', '')}")
 sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
-from epochcost import configuration, files, frameworks, lock, planning, tuning
+from epochcost import configuration, lock, planning, tuning
 from epochcost.costs import prices
 from epochcost.datasets import registry
 from epochcost.errors import InputError, one_line
-from epochcost.hardware import LOCAL, check_devices, check_machine
+from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
 
 RECORDS = Path("results/runs")
@@ -79,6 +72,11 @@ def everything():
     if CLOUD:
         return measured
     return ["results/report.html", "results/quality.md", "results/audit.md", *pictures()]
+
+
+def reports():
+    """Whether this call asks for the report."""
+    return any(job.rule.name == "report" for job in workflow.dag.jobs)
 
 
 def code_of(room):

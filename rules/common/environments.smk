@@ -1,5 +1,6 @@
 # The interpreter of each framework.
 
+from epochcost import frameworks
 
 # With --sdm conda Snakemake makes the same pins from envs/<name>.yaml, and jobs find `python` there.
 USES_CONDA = any(

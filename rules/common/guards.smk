@@ -1,14 +1,15 @@
 # What ends a call before its first job.
 
+import shlex
+import subprocess
+
+from epochcost.hardware import check_devices, check_machine
+from epochcost.measurement import cloud
+
 
 def trains():
     """Whether this call has trainings to make."""
     return any(job.rule.name.startswith("train_") for job in workflow.dag.needrun_jobs())
-
-
-def reports():
-    """Whether this call asks for the report."""
-    return any(job.rule.name == "report" for job in workflow.dag.jobs)
 
 
 # Executors that rent a machine from the provider of the hardware; others use machines that stand.
@@ -52,8 +53,9 @@ def refuse_other_hardware():
     if not workflow.local_exec:
         return
     try:
+        here = MACHINE | {"cloud": cloud.describe()}
         for name in hardware_to_train():
-            check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), MACHINE)
+            check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), here)
         for variant in sorted({run.variant for run in PLAN.missing}):
             check_devices(tuning.devices_of(variant), MACHINE)
     except InputError as error:

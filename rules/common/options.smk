@@ -1,5 +1,7 @@
 # The configuration as options of the analysis.
 
+import shlex
+
 
 def precision_option():
     """The option that says how precise the medians were to be, where that is configured."""

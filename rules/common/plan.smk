@@ -1,5 +1,13 @@
 # Which runs are to be made, in which order, and the files that stand for them.
 
+import atexit
+import hashlib
+import shlex
+import subprocess
+import tempfile
+from functools import cache
+
+from epochcost import files
 
 # What trainings wait for comes before any of them, so that they follow each other without a gap.
 FIRST = 1_000_000

@@ -1,5 +1,8 @@
 # What a training needs: data, weights, settings, options.
 
+import json
+import shlex
+
 
 def arrays_of(workload):
     """The manifest of the arrays that a workload trains on."""
@@ -50,13 +53,13 @@ def needs_of(hardware):
 
 
 def places_of(hardware):
-    """Where trainings on a hardware find their data, weights and interpreters."""
+    """Where trainings on a hardware find their data, weights and interpreters, as JSON."""
     workloads = {
         workload: {"data": str(Path(arrays_of(workload)).parent), "weights": weights_of(workload)}
         for workload in KNOWN["workloads"]
     }
     pythons = {name: python_of(name, hardware) for name in KNOWN["frameworks"]}
-    return {"workloads": workloads, "pythons": pythons}
+    return json.dumps({"workloads": workloads, "pythons": pythons})
 
 
 def tuning_of(run):

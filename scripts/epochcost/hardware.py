@@ -56,18 +56,26 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
 
 
 # What the catalogue calls the providers whose machines say what they are.
-_PROVIDERS = {"aws": "Amazon EC2", "gcp": "Google Compute Engine"}
+_PROVIDERS = {
+    "aws": "Amazon EC2",
+    "azure": "Microsoft Azure",
+    "gcp": "Google Compute Engine",
+}
 
 
 def _check_rented(hardware: str, wanted: dict[str, Any], cloud: dict[str, Any]) -> None:
     """Refuse a machine whose provider says that it is another one, also where both look alike."""
-    here = _PROVIDERS.get(cloud.get("provider")), cloud.get("instance_type")
+    provider, kind = wanted.get("provider"), cloud.get("instance_type")
+    if not cloud or provider not in _PROVIDERS.values():
+        return
     # "n1-standard-4 + 1 x T4" is a machine type and what was added to it.
-    there = wanted.get("provider"), wanted.get("instance", "").split(" ")[0]
-    if all(here) and there[0] in _PROVIDERS.values() and here != there:
+    wanted_kind = wanted.get("instance", "").split(" ")[0]
+    here = _PROVIDERS[cloud["provider"]]
+    if here != provider or (kind and wanted_kind and kind != wanted_kind):
         raise InputError(
-            f"this machine is not {hardware}: {here[0]} says that it is {here[1]}, not {there[1]} "
-            f"of {there[0]}; use hardware '{LOCAL}' to measure the machine at hand"
+            f"this machine is not {hardware}: it is {kind or 'one'} of {here}, not "
+            f"{wanted_kind or 'one'} of {provider}; use hardware '{LOCAL}' to measure the machine "
+            "at hand"
         )
 
 

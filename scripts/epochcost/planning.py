@@ -43,9 +43,7 @@ class Run:
     @classmethod
     def named(cls, hardware: str, name: str) -> "Run":
         """The run of a name such as mnist_mlp/pytorch/default-1."""
-        workload, framework, rest = name.split("/")
-        variant, trial = rest.rsplit("-", 1)
-        return cls(hardware, workload, framework, variant, int(trial))
+        return cls(hardware, *record.parts_of_name(name))
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def test_the_last_price_of_what_is_rented_no_more_is_called_so(known):
     runs = tables.runs_table(published.runs(PUBLISHED, {}))
     for book, said in (
         ("2018-02", "(on-demand)"),
-        ("latest", "its last price: retired on 2024-05-01)"),
+        ("latest", "(on-demand, its last price)"),
     ):
         table = estimates.estimate_table(planned, runs, "full", Market(known, book))
         assert said in estimate.text(table, {})

@@ -85,7 +85,10 @@ class Batch:
             return subprocess.run(
                 ["bash", "-c", text],
                 cwd=machine / "workdir",
-                env=os.environ | {"BATCH_TASK_INDEX": "0"} | variables,
+                # A machine of theirs knows of this one what it is told.
+                env={k: v for k, v in os.environ.items() if not k.startswith("EPOCHCOST_")}
+                | {"BATCH_TASK_INDEX": "0"}
+                | variables,
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,

@@ -30,7 +30,7 @@ def batch(tmp_path_factory, pythons, google_credentials):
     # This machine is to be one of them.
     catalogue.write_text(text.replace("vcpus: 8\n  profile", f"vcpus: {clone.cores}\n  profile"))
     # What is sent to a machine is what git knows.
-    clone.commit()
+    commit = clone.commit()
     clone.environment |= {
         "PATH": f"{CLOUD}:{clone.environment['PATH']}",
         "GOOGLE_APPLICATION_CREDENTIALS": google_credentials,
@@ -56,6 +56,7 @@ def batch(tmp_path_factory, pythons, google_credentials):
         return done, asked
 
     run.clone = clone
+    run.commit = commit
     run.command = command
     return run
 
@@ -67,7 +68,10 @@ def policy_of(request):
 def test_a_training_goes_out_and_its_record_comes_home(batch):
     done, asked = batch("gce-cpu", *SYNTHETIC, "hardware=gce-n1-highcpu-8")
     assert done.returncode == 0, done.stderr[-3000:]
-    assert list(batch.clone.records()) == ["gce-n1-highcpu-8/mnist_mlp/pytorch/default-1.json"]
+    records = batch.clone.records()
+    assert list(records) == ["gce-n1-highcpu-8/mnist_mlp/pytorch/default-1.json"]
+    # There is no git on a machine of theirs.
+    assert json.loads(*records.values())["git"] == {"commit": batch.commit, "dirty": False}
     (request,) = asked
     assert request["parent"] == "projects/payer/locations/us-central1"
     assert policy_of(request)["machineType"] == "n1-highcpu-8"

@@ -46,7 +46,7 @@ def test_slurm_is_asked_in_a_way_that_cannot_hang_or_mix_hardware(name):
 
 
 def test_no_rule_retries_by_itself_and_each_profile_does():
-    for path in [ROOT / "Snakefile", *ROOT.glob("rules/*.smk")]:
+    for path in [ROOT / "Snakefile", *ROOT.glob("rules/**/*.smk")]:
         assert not re.search(r"^\s*retries:", path.read_text(), re.MULTILINE), path
     for name in SENDING:
         settings = profile(name)
@@ -54,6 +54,12 @@ def test_no_rule_retries_by_itself_and_each_profile_does():
             assert "preemptible-retries" not in settings
             assert settings["googlebatch-retry-count"] == 3
         assert settings["retries"] >= 2
+
+
+def test_what_a_killed_call_left_in_a_bucket_is_taken():
+    for name in SENDING:
+        settings = profile(name)
+        assert settings.get("ignore-incomplete", False) == ("default-storage-provider" in settings)
 
 
 @pytest.mark.parametrize("name", PROFILES)

@@ -2,8 +2,10 @@
 
 import pandas as pd
 
+from epochcost import tuning
 from epochcost.costs.repeats import GROUP
-from epochcost.costs.rows import OWN
+from epochcost.costs.rows import OWN, RANDOM
+from epochcost.records.record import LOSS, recipe_id
 
 # Held-out accuracy had another name in 2017.
 _PUBLISHED_METRICS = {"val_acc": "val_accuracy", "val_accuracy": "val_accuracy", "loss": "loss"}
@@ -37,6 +39,36 @@ COLUMNS = [
     "settings",
     "noisy_runs",
 ]
+TARGET_COLUMNS = [
+    "workload",
+    "metric",
+    "runs",
+    "frameworks",
+    "mean",
+    "deviation",
+    "worst",
+    "published_worst",
+    "target",
+    "deviations_off",
+]
+
+
+def judged_today(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
+    """The runs with today's target and the verdict by it; a record keeps those of its time.
+
+    So all runs of a workload are judged alike. What another clone trained as a workload that is
+    not known here keeps its own.
+    """
+    wanted = {name: recipe["quality"] for name, recipe in recipes.items()}
+    target = runs.workload.map({name: quality["target"] for name, quality in wanted.items()})
+    metric = runs.workload.map({name: quality["metric"] for name, quality in wanted.items()})
+    known = runs.source_id.eq(OWN) & runs.quality_reached.notna() & runs.metric_value.notna()
+    known &= runs.metric.eq(metric)
+    good = runs.metric_value.ge(target).mask(runs.metric.eq(LOSS), runs.metric_value.le(target))
+    return runs.assign(
+        quality_target=runs.quality_target.mask(known, target),
+        quality_reached=runs.quality_reached.mask(known, good),
+    )
 
 
 def quality_table(
@@ -56,8 +88,7 @@ def quality_table(
         complete_samples: training samples of each workload's complete data.
         recipes: the recipe of each workload (config/workloads.yaml).
     """
-    own = runs.source_id.eq(OWN) & runs.scale.eq("full") & runs.status.eq("ok")
-    judged = runs[own & ~runs.synthetic.astype(bool) & runs.metric_value.notna()]
+    judged = _judged(runs)
     later = epochs[epochs.run_id.isin(judged.run_id) & epochs.epoch.gt(1)]
     judged = judged.merge(
         later.groupby("run_id").time_s.median().rename("epoch_s"), on="run_id", how="left"
@@ -83,6 +114,56 @@ def quality_table(
         {name: recipe["batch_size"] for name, recipe in recipes.items()}
     )
     return table[COLUMNS].sort_values(["workload", "framework"], kind="stable", ignore_index=True)
+
+
+def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
+    """targets.csv: what quality targets are set from, a row per workload with two runs or more.
+
+    Full runs made here of today's recipe on complete real data, of all frameworks and all variants
+    of the same mathematics together: mean and standard deviation of their quality, the worst of
+    them and of the published ones, and by how many deviations the target is on the safe side of the
+    mean: below it, of a loss above it. Empty where the runs do not differ.
+
+    Args:
+        recipes: the recipe of each workload (config/workloads.yaml).
+    """
+    judged = _judged(runs)
+    judged = judged[judged.data_complete.astype(bool) & judged.workload.isin(list(recipes))]
+    judged = judged[judged.weights.ne(RANDOM) & judged.variant.ne(tuning.BFLOAT16)]
+    judged = judged[judged.recipe.eq(judged.workload.map(lambda name: recipe_id(recipes[name])))]
+    published = _published(runs).set_index(["workload", "metric"])
+    rows = []
+    for (workload, metric), group in judged.groupby(["workload", "metric"]):
+        if len(group) < 2:
+            continue
+        worst, end = ("max", "published_high") if metric == LOSS else ("min", "published_low")
+        target = recipes[workload]["quality"]["target"]
+        mean, deviation = group.metric_value.mean(), group.metric_value.std()
+        row = {
+            "workload": workload,
+            "metric": metric,
+            "runs": len(group),
+            "frameworks": group.framework.nunique(),
+            "mean": mean,
+            "deviation": deviation,
+            "worst": group.metric_value.agg(worst),
+            "published_worst": published[end].get((workload, metric)),
+            "target": target,
+            "deviations_off": _sign(metric) * (mean - target) / deviation if deviation else None,
+        }
+        rows.append(row)
+    return pd.DataFrame(rows, columns=TARGET_COLUMNS)
+
+
+def _sign(metric: str) -> int:
+    """Which way is better: up, or down."""
+    return -1 if metric == LOSS else 1
+
+
+def _judged(runs: pd.DataFrame) -> pd.DataFrame:
+    """Full runs made here on real data that ended well."""
+    own = runs.source_id.eq(OWN) & runs.scale.eq("full") & runs.status.eq("ok")
+    return runs[own & ~runs.synthetic.astype(bool) & runs.metric_value.notna()]
 
 
 def _published(runs: pd.DataFrame) -> pd.DataFrame:

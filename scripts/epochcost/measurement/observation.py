@@ -2,10 +2,8 @@
 
 import hashlib
 import math
-import subprocess
 from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
@@ -243,34 +241,3 @@ def _fingerprint(manifest: dict[str, Any]) -> str:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-def code(root: Path) -> str | None:
-    """What the code is, whatever else of the repository was changed; None outside of git."""
-    command = ["git", "-C", str(root), "--no-optional-locks"]
-    try:
-        tree = subprocess.run(
-            [*command, "rev-parse", "HEAD:scripts"], capture_output=True, text=True, check=True
-        )
-        changes = subprocess.run([*command, "diff", "HEAD", "--quiet", "--", "scripts"])
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return tree.stdout.strip() + (", changed" if changes.returncode else "")
-
-
-def git(root: Path) -> dict[str, Any] | None:
-    """The commit of the code, and whether it was changed since; None outside of git."""
-    command = ["git", "-C", str(root), "--no-optional-locks"]
-    try:
-        commit = subprocess.run(
-            [*command, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
-        )
-        status = subprocess.run(
-            [*command, "status", "--porcelain", "--untracked-files=no"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return {"commit": commit.stdout.strip(), "dirty": bool(status.stdout.strip())}

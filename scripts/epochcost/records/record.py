@@ -134,6 +134,22 @@ def recipe_id(settings: dict[str, Any]) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 
+def parts_of_name(name: str) -> tuple[str, str, str, int]:
+    """Workload, framework, variant and trial of a run's name: mnist_mlp/pytorch/default-1.
+
+    Raises:
+        InputError: no run is called so.
+    """
+    try:
+        workload, framework, rest = name.split("/")
+        variant, trial = rest.rsplit("-", 1)
+        return workload, framework, variant, int(trial)
+    except ValueError:
+        raise InputError(
+            f"'{name}' is no name of a run, such as mnist_mlp/pytorch/default-1"
+        ) from None
+
+
 def find(root: Path) -> list[Path]:
     """The paths of all records below `root`, sorted; half-written files are not among them."""
     return sorted(path for path in Path(root).glob("*/*/*/*.json") if _NAME.match(path.stem))

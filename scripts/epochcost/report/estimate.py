@@ -49,7 +49,7 @@ def _price(row: pd.Series) -> str:
         return ""
     kind = row.price_kind.replace("_", "-")
     if pd.notna(row.retired):
-        kind += f", its last price: retired on {row.retired}"
+        kind += ", its last price"
     return f" at {style.price(row.price_per_hour_usd)} an hour ({kind})"
 
 

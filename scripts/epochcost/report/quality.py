@@ -1,4 +1,4 @@
-"""quality.csv and predictions.csv as Markdown tables, for people and for the documentation."""
+"""quality.csv, targets.csv and predictions.csv as Markdown tables: for people, and for docs/."""
 
 import pandas as pd
 
@@ -35,6 +35,19 @@ _PREDICTIONS_HEAD = (
 )
 
 
+_TARGETS_HEAD = (
+    ("workload", False),
+    ("runs", True),
+    ("frameworks", True),
+    ("mean", True),
+    ("deviation", True),
+    ("worst", True),
+    ("worst published", True),
+    ("target", True),
+    ("deviations off", True),
+)
+
+
 def markdown(table: pd.DataFrame) -> str:
     """The table, one line per row of quality.csv."""
     if table.empty:
@@ -47,6 +60,28 @@ def predictions_markdown(table: pd.DataFrame) -> str:
     if table.empty:
         return ""
     return _table(_PREDICTIONS_HEAD, [_prediction_cells(row) for row in table.itertuples()])
+
+
+def targets_markdown(table: pd.DataFrame) -> str:
+    """What targets are set from; empty where no workload has two runs."""
+    if table.empty:
+        return ""
+    return _table(_TARGETS_HEAD, [_target_cells(row) for row in table.itertuples()])
+
+
+def _target_cells(row) -> list[str]:
+    published = "" if pd.isna(row.published_worst) else f"{row.published_worst:.3f}"
+    return [
+        row.workload + " (loss)" * (row.metric == "loss"),
+        str(row.runs),
+        str(row.frameworks),
+        f"{row.mean:.4f}",
+        f"{row.deviation:.4f}",
+        f"{row.worst:.4f}",
+        published,
+        f"{row.target:g}",
+        "" if pd.isna(row.deviations_off) else f"{row.deviations_off:.1f}",
+    ]
 
 
 def _table(head: tuple[tuple[str, bool], ...], rows: list[list[str]]) -> str:

@@ -1,0 +1,93 @@
+"""What quality targets are set from."""
+
+import pytest
+from observed import full_run
+
+from epochcost import configuration
+from epochcost.costs import published, quality, rows, tables
+from epochcost.records.record import read_all
+
+RECIPES = configuration.load().recipes
+
+
+def targets(*records):
+    """targets.csv of some records and the published runs, by workload."""
+    there = published.runs(configuration.ROOT / "data/published", {})
+    runs = tables.runs_table([*there, *(rows.run_row(one, "") for one in records)])
+    return quality.targets_table(runs, RECIPES).set_index("workload")
+
+
+def reaching(record, trial, value, **data):
+    run = full_run(record, 40, trial)
+    run["quality"] |= {"value": value}
+    run["data"] |= {"complete": True, "source": "mirror"} | data
+    return run
+
+
+def test_a_target_is_so_many_deviations_below_the_mean(record):
+    row = targets(*(reaching(record, n, 0.982 + n / 1000) for n in (1, 2, 3))).loc["mnist_mlp"]
+    assert (row.runs, row.frameworks) == (3, 1)
+    assert row["mean"] == pytest.approx(0.984)
+    assert row.deviation == pytest.approx(0.001)
+    assert row.worst == 0.983
+    assert row.published_worst == pytest.approx(0.98, abs=0.001)
+    assert row.deviations_off == pytest.approx((0.984 - row.target) / 0.001)
+
+
+def test_a_part_of_the_data_and_another_recipe_say_nothing_of_a_target(record):
+    other = reaching(record, 3, 0.9)
+    other["settings"] = other["settings"] | {"batch_size": 512}
+    part = reaching(record, 4, 0.9, complete=False)
+    generated = reaching(record, 5, 0.9, source="synthetic")
+    runs = [reaching(record, 1, 0.983), other, part, generated]
+    assert targets(*runs).empty
+    assert targets(*runs, reaching(record, 2, 0.984)).loc["mnist_mlp"].runs == 2
+
+
+def test_of_a_loss_the_worst_is_the_highest(record):
+    runs = [reaching(record, trial, 1.38 + trial / 100) for trial in (1, 2)]
+    for run in runs:
+        run["run"] |= {"workload": "nietzsche_lstm"}
+        run["settings"] = RECIPES["nietzsche_lstm"]
+        run["quality"] |= {"metric": "loss"}
+    row = targets(*runs).loc["nietzsche_lstm"]
+    assert row.worst == pytest.approx(1.40)
+    assert row.published_worst > row.worst
+    assert row.deviations_off == pytest.approx((row.target - 1.395) / row.deviation)
+
+
+def test_a_target_that_all_miss_is_on_the_wrong_side(record):
+    runs = [reaching(record, trial, 0.9 + trial / 100) for trial in (1, 2)]
+    assert targets(*runs).loc["mnist_mlp"].deviations_off < -5
+    same = [reaching(record, trial, 0.983) for trial in (1, 2)]
+    assert targets(*same).deviations_off.isna().all()
+
+
+def test_workloads_of_others_and_other_mathematics_are_left_out(record):
+    other = [reaching(record, trial, 0.9) for trial in (1, 2)]
+    for run in other:
+        run["run"] |= {"workload": "theirs"}
+    fewer = [reaching(record, trial, 0.9 + trial / 100) for trial in (3, 4)]
+    for run in fewer:
+        run["run"] |= {"variant": "bfloat16"}
+    assert targets(*other, *fewer).empty
+
+
+def test_all_are_judged_by_the_target_of_today(record):
+    mine, theirs = reaching(record, 1, 0.981), reaching(record, 2, 0.979)
+    theirs["quality"] |= {"target": 0.97, "reached": True}
+    unknown = reaching(record, 3, 0.5)
+    unknown["run"] |= {"workload": "theirs"}
+    unknown["quality"] |= {"target": 0.4, "reached": True}
+    table = tables.runs_table([rows.run_row(one, "") for one in (mine, theirs, unknown)])
+    judged = quality.judged_today(table, RECIPES)
+    assert list(judged.quality_target) == [0.98, 0.98, 0.4]
+    assert list(judged.quality_reached) == [True, False, True]
+
+
+def test_targets_leave_room_for_chance():
+    """Those of today, by the runs that the documentation has."""
+    folder = configuration.ROOT / "docs/records"
+    found = targets(*(content for _, content in read_all(folder)))
+    assert len(found) >= 6
+    assert found.deviations_off.min() >= 3
