@@ -1,5 +1,7 @@
 """What is asked of AWS Batch and Kubernetes, by the real plugins of the shipped profiles."""
 
+import base64
+
 import kubernetes_validate
 import pytest
 import yaml
@@ -18,7 +20,7 @@ def ask(tmp_path_factory, google_credentials):
     if not (CLOUD / "snakemake").exists():
         pytest.skip("the executors of clouds are not installed (make cloud)")
     clone = make_clone(tmp_path_factory.mktemp("requests") / "epochcost")
-    clone.commit()
+    commit = clone.commit()
     secrets = clone.folder.parent
     clone.environment |= {
         "PATH": f"{CLOUD}:{clone.environment['PATH']}",
@@ -53,13 +55,14 @@ def ask(tmp_path_factory, google_credentials):
                 check=False, AWS_ENDPOINT_URL_BATCH=address,
             )  # fmt: skip
         assert done.returncode == 1, done.stderr[-3000:]
-        return seen
+        return dict(seen)
 
+    run.commit = commit
     return run
 
 
 def test_aws_batch_is_asked_for_a_gpu_in_a_queue(ask):
-    asked = dict(ask("aws-batch"))
+    asked = ask("aws-batch")
     container = asked["/v1/registerjobdefinition"]["containerProperties"]
     needs = {one["type"]: one["value"] for one in container["resourceRequirements"]}
     assert needs == {"VCPU": "4", "MEMORY": "14336", "GPU": "1"}
@@ -68,10 +71,13 @@ def test_aws_batch_is_asked_for_a_gpu_in_a_queue(ask):
     assert "train_aws_g4dn_xlarge" in container["command"][-1]
     assert asked["/v1/registerjobdefinition"]["timeout"] == {"attemptDurationSeconds": 14400}
     assert asked["/v1/submitjob"]["jobQueue"].endswith("job-queue/g4dn")
+    # There is no git in the container: records say this commit.
+    assert {"name": "EPOCHCOST_COMMIT", "value": ask.commit} in container["environment"]
 
 
 def test_kubernetes_is_asked_for_a_pod_on_a_node_with_a_gpu(ask):
-    (job,) = (body for path, body in ask("kubernetes") if path.endswith("/jobs"))
+    asked = ask("kubernetes")
+    (job,) = (body for path, body in asked.items() if path.endswith("/jobs"))
     manifest = {"apiVersion": "batch/v1", "kind": "Job"} | job
     kubernetes_validate.validate(manifest, "1.30", strict=True)
     pod = job["spec"]["template"]["spec"]
@@ -83,3 +89,7 @@ def test_kubernetes_is_asked_for_a_pod_on_a_node_with_a_gpu(ask):
     }  # fmt: skip
     assert container["resources"]["requests"]["cpu"] == "3200m"
     assert "train_gce_t4" in container["args"][-1]
+    (secrets,) = (body["data"] for path, body in asked.items() if path.endswith("/secrets"))
+    assert base64.b64decode(secrets["epochcost_commit"]).decode() == ask.commit
+    named = {one["name"]: one["valueFrom"]["secretKeyRef"]["key"] for one in container["env"]}
+    assert named["EPOCHCOST_COMMIT"] == "epochcost_commit"

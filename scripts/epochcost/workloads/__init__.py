@@ -58,6 +58,11 @@ class Split:
         return 0 if self.x_validation is None else len(self.x_validation)
 
 
+def from_zero_to_one(pictures: np.ndarray) -> np.ndarray:
+    """Bytes as float32 from 0 to 1, of the same shape; in one pass, with no second copy."""
+    return np.divide(pictures, 255, dtype=np.float32)
+
+
 def check(name: str) -> None:
     """Raise an InputError if workload `name` has no module, without importing it."""
     if importlib.util.find_spec(f"epochcost.workloads.{name}") is None:

@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from epochcost.workloads import Split
+from epochcost.workloads import Split, from_zero_to_one
 
 
 def inputs(arrays, hyper: dict) -> Split:
     """Pictures as 784 floats from 0 to 1."""
 
     def flat(x: np.ndarray) -> np.ndarray:
-        return x.reshape(len(x), -1).astype(np.float32) / 255
+        return from_zero_to_one(x.reshape(len(x), -1))
 
     return Split(
         flat(arrays["x_train"]),
