@@ -8,7 +8,7 @@ rule runs:
         published=multiext("data/published/", "measurements.csv", "prices.csv"),
         hardware="config/hardware.yaml",
         recipes="config/workloads.yaml",
-        code=["scripts/runs.py", code_of("costs"), code_of("statistics")],
+        code=["scripts/runs.py", *map(code_of, ("costs", "records", "statistics"))],
     output:
         multiext(
             "results/tables/",

@@ -26,7 +26,7 @@ def main() -> None:
             "disk_read_mib_s": yardstick.disk_read_mib_s(arguments.output),
             "gpus": [yardstick.gpu(number, arguments.seconds) for number in range(_gpus(here))],
         }
-    moment = re.sub(r"\D", "", measured_at[:16])
+    moment = re.sub(r"\D", "", measured_at[:19])
     path = arguments.output / f"{here['id']}-{moment}.json"
     files.write_json(path, {"measured_at": measured_at, "machine": here, "can_do": found})
     print(f"matrix products of float32: {found['matmul_gflops']:g} GFLOP/s")

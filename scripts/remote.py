@@ -66,6 +66,8 @@ def _snakemake_options(hardware: str, words: list[str]) -> list[str]:
     for word in words:
         if word.startswith(("-C", "--config=", "hardware=")):
             raise InputError(f"{word}: write settings after --config, and the hardware before them")
+    if words.count("--config") > 1:  # Snakemake takes the last alone, without the hardware
+        raise InputError("--config is there twice; write all settings after one")
     named = f"hardware={hardware}"
     if "--config" not in words:
         return [*words, "--config", named]
@@ -113,8 +115,10 @@ class Host:
             stdout=subprocess.PIPE,
         )
         where = shlex.quote(target)
+        # Else root there would give the files to the sender's number, and git would refuse them.
         unpacked = subprocess.Popen(
-            [*self._ssh, f"mkdir -p {where} && tar -C {where} -xzf -"], stdin=packed.stdout
+            [*self._ssh, f"mkdir -p {where} && tar -C {where} -xz --no-same-owner -f -"],
+            stdin=packed.stdout,
         )
         packed.stdin.write("\0".join(names).encode())
         packed.stdin.close()

@@ -38,7 +38,7 @@ def main() -> None:
         ("targets", quality.targets_table(runs, configured.recipes)),
         ("repeats", repeats.repeats_table(runs, kept, arguments.precision)),
         ("comparisons", repeats.comparisons_table(runs, kept)),
-        ("scaling", scaling.scaling_table(runs)),
+        ("scaling", scaling.scaling_table(runs, kept)),
         ("predictions", predictions.predictions_table(runs, kept)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)

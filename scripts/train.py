@@ -38,6 +38,7 @@ from epochcost.measurement.turn import turn
 from epochcost.records import record
 
 ROOT = Path(__file__).resolve().parents[1]
+RECORDS = Path("results/runs")
 
 
 def main() -> int:
@@ -88,7 +89,9 @@ def train(arguments: argparse.Namespace) -> int:
         raise InputError(
             f"the epochs of {arguments.workload} are of different kinds; leave --epochs out"
         )
+    looking = clocks.Stopwatch()
     here = machine.describe() | {"cloud": cloud.describe()}
+    looked_s = looking.seconds()
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
     settings, variant = arguments.settings, tuning.variant_of(arguments.variant)
     if settings is None:
@@ -109,7 +112,7 @@ def train(arguments: argparse.Namespace) -> int:
     place = record.Place(
         arguments.record
         or record.path_of(
-            Path("results/runs"),
+            RECORDS,
             arguments.hardware,
             arguments.workload,
             arguments.framework,
@@ -120,8 +123,8 @@ def train(arguments: argparse.Namespace) -> int:
     try:
         with turn() as waited:
             with _checkpoints(arguments, recipe, settings, waited) as checkpoints:
-                content = _measure(arguments, recipe, settings, here, waited, checkpoints)
-            place.write(content)
+                content = _measure(arguments, recipe, settings, here, looked_s, waited, checkpoints)
+            record.keep(place, RECORDS, content)
     except BaseException:
         place.leave()
         raise
@@ -141,6 +144,7 @@ def _measure(
     recipe: dict,
     settings: dict,
     here: dict,
+    looked_s: float,
     waited: float,
     checkpoints: Checkpoints | None,
 ) -> dict:
@@ -157,7 +161,7 @@ def _measure(
     preparing = clocks.Stopwatch()
     can_do = yardstick.asked()
     busy, sampler = Activity(), Sampler(checkpoints and checkpoints.alive)
-    prepared_in = preparing.seconds()
+    prepared_in = looked_s + preparing.seconds()
     try:
         framework = frameworks.load(arguments.framework, settings)
     except ImportError as error:

@@ -13,7 +13,6 @@ import json
 import math
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
@@ -151,18 +150,18 @@ class Runs:
     def run(self, settings: dict, epochs: int | None = None) -> Outcome | None:
         """A run over some whole epochs, or a quick one; None if it failed."""
         record = self.last = self._folder / f"{self._free_number()}.json"
-        begin = time.monotonic()
         scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
         patience = None if epochs else self._quick_patience
-        options = ["--settings", json.dumps(settings), "--record", str(record), *scale]
-        self._train(*options, patience=patience)
-        # A process that was ended leaves no record: by the system, for its memory perhaps, or
-        # because it took far too long.
+        limit = ["--time-limit", f"{patience:.0f}"] if patience else []
+        self._train("--settings", json.dumps(settings), "--record", str(record), *scale, *limit)
         outcome = None
+        # A process that the system ended, for its memory perhaps, leaves no record.
         if record.exists():
-            outcome = _outcome(files.read_json(record), self._epochs_of_recipe())
-        if self._quick_patience is None:
-            self._quick_patience = _PATIENCE * (time.monotonic() - begin) + _PATIENCE_SECONDS
+            content = files.read_json(record)
+            outcome = _outcome(content, self._epochs_of_recipe())
+            if self._quick_patience is None:
+                # Without the time that it waited for another training to end.
+                self._quick_patience = _PATIENCE * content["wall_s"] + _PATIENCE_SECONDS
         what = f"{epochs} epochs" if epochs else "quick"
         said = "failed" if outcome is None else f"{outcome.seconds:.1f} s"
         print(f"{what} {json.dumps(settings)} {said}", flush=True)
@@ -176,25 +175,19 @@ class Runs:
         taken = [int(path.stem) for path in self._folder.glob("*.json") if path.stem.isdigit()]
         return max(taken, default=0) + 1
 
-    def _train(
-        self, *options: str, patience: float | None = None
-    ) -> subprocess.CompletedProcess | None:
-        """Run scripts/train.py; None where it was ended for want of patience (seconds)."""
+    def _train(self, *options: str) -> subprocess.CompletedProcess:
+        """Run scripts/train.py."""
         given = self._arguments
         weights = ["--weights", str(given.weights)] if given.weights else []
-        try:
-            done = subprocess.run(
-                [
-                    *(given.python, str(ROOT / "scripts/train.py")),
-                    *(given.workload, given.framework, "--data", str(given.data)),
-                    *("--variant", tuning.TUNED, *weights, *options),
-                ],
-                capture_output=True,
-                text=True,
-                timeout=patience,
-            )
-        except subprocess.TimeoutExpired:
-            return None
+        done = subprocess.run(
+            [
+                *(given.python, str(ROOT / "scripts/train.py")),
+                *(given.workload, given.framework, "--data", str(given.data)),
+                *("--variant", tuning.TUNED, *weights, *options),
+            ],
+            capture_output=True,
+            text=True,
+        )
         if done.returncode > 0:
             said = done.stderr.strip().splitlines() or ["it said nothing"]
             raise errors.InputError(f"a training ended with status {done.returncode}: {said[-1]}")

@@ -1,7 +1,9 @@
 """Measuring again by the clock: files that the real tools accept, and the bill."""
 
+import os
 import subprocess
 import sys
+import time
 
 import kubernetes_validate
 import pytest
@@ -42,6 +44,7 @@ def test_the_cronjob_is_one_by_the_schema_of_kubernetes(written):
     assert job["spec"]["concurrencyPolicy"] == "Forbid"
     (container,) = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
     assert container["resources"]["limits"] == {"cpu": "1", "nvidia.com/gpu": "1"}
+    assert container["resources"]["requests"] == {"cpu": "800m"}
     (script,) = container["args"]
     assert "ARGS='--config again=true hardware=gce-k80 scale=quick'" in script
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
@@ -57,6 +60,39 @@ def test_records_in_a_bucket_need_no_volume(written):
         "gcloud storage cp --recursive --no-clobber results/runs gs://b/"
         in (pod["containers"][0]["args"][0])
     )
+
+
+@pytest.mark.parametrize("ended", ["by itself", "failing", "told"])
+def test_what_a_round_measured_is_kept_however_it_ends(tmp_path, ended):
+    """The steps as bash runs them, with a `make` that leaves a record."""
+    store, work, programs = (tmp_path / name for name in ("store", "work", "bin"))
+    for folder in (store, work / "epochcost/.git", programs):
+        folder.mkdir(parents=True)
+    (store / "earlier.json").write_text("earlier")
+    last = {"by itself": "true", "failing": "exit 1", "told": "sleep 60"}[ended]
+    for name, lines in (
+        ("git", "true"),
+        ("make", f"cat results/runs/earlier.json > results/runs/new.json; {last}"),
+    ):
+        (programs / name).write_text(f"#!/bin/bash\n{lines}\n")
+        (programs / name).chmod(0o755)
+    hardware = configuration.load().hardware["gce-k80"]
+    rerun = files.Rerun(3600, 60, "gce-k80", hardware, "x", str(store), "i", [], 1)
+    script = files.render(rerun)["cronjob.yaml"]
+    (container,) = yaml.safe_load(script)["spec"]["jobTemplate"]["spec"]["template"]["spec"][
+        "containers"
+    ]
+    path = f"{programs}:{os.environ['PATH']}"
+    process = subprocess.Popen(
+        ["bash", "-c", *container["args"]], cwd=work, env=os.environ | {"PATH": path}
+    )
+    if ended == "told":
+        new = work / "epochcost/results/runs/new.json"
+        while not new.exists():
+            time.sleep(0.05)
+        process.terminate()
+    process.wait(20)
+    assert {path.name for path in store.iterdir()} == {"earlier.json", "new.json"}
 
 
 def test_retired_hardware_has_no_bill():

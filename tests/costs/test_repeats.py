@@ -44,6 +44,14 @@ def test_the_table_says_what_ended_the_runs(table):
     assert set(repeats.repeats_table(runs).ended_by) == {""}
 
 
+def test_what_ended_the_runs_is_judged_over_machines_as_the_plan_does(table):
+    parts = [table(machine=f"{number:012x}", a=[100] * 2) for number in (1, 2, 3)]
+    runs = pd.concat([part[part.source_id.eq("own")] for part in parts])
+    row = repeats.repeats_table(runs.assign(hardware_id="x", machine_id=""), wanted=0.02).iloc[0]
+    assert row.ended_by == "precision"
+    assert pd.isna(row.precision), "three machines are too few for the interval of the row"
+
+
 def test_disturbed_runs_are_left_out_and_counted_or_kept(make_tables, record):
     runs = [full_run(record, seconds, trial) for trial, seconds in enumerate([100, 102, 300], 1)]
     runs[2]["noise"] = runs[2]["noise"] | {"flags": ["load from others"]}
@@ -96,6 +104,19 @@ def test_too_few_runs_have_a_ratio_and_no_verdict(table):
     assert row.ratio == 0.5
     assert row.verdict == ""
     assert pd.isna(row.ratio_low)
+
+
+def test_predictions_have_a_ratio_and_no_verdict(table):
+    runs = table(a=[100, 101, 102, 103, 104, 105], b=[200, 201, 203, 204, 206, 210])
+    row = repeats.comparisons_table(runs.assign(predicted=True)).iloc[0]
+    assert row.ratio < 0.6
+    assert (row.verdict, pd.isna(row.ratio_low)) == ("", True)
+
+
+def test_runs_that_missed_their_target_are_not_compared(table):
+    runs = table(a=[100] * 6, b=[200] * 6)
+    missed = runs.assign(quality_reached=[name != "b" for name in runs.framework])
+    assert repeats.comparisons_table(missed).empty
 
 
 def test_no_runs_make_empty_tables(table):

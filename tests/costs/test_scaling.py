@@ -42,6 +42,18 @@ def test_an_own_run_in_another_variant_is_no_base(runs):
     assert list(table.runs) == [1, 1]
 
 
+def test_disturbed_runs_give_way_to_others(runs):
+    one = runs[runs.run_id.eq("manne2018gpu/leadergpu-2xp100-1gpu")]
+    own = [
+        one.assign(variant="default", time_s=100.0),
+        one.assign(variant="default", time_s=200.0, noise="load from others"),
+        one.assign(variant="devices_2", gpus_used=2, time_s=50.0),
+    ]
+    table = pd.concat(own).assign(source_id="own")
+    assert list(scaling.scaling_table(table).speedup) == [1.0, 2.0]
+    assert list(scaling.scaling_table(table, keep_disturbed=True).speedup) == [1.0, 3.0]
+
+
 def test_a_run_that_missed_its_target_does_not_count(runs):
     missed = runs.assign(quality_reached=pd.Series([False] * len(runs), index=runs.index))
     assert scaling.scaling_table(missed).empty

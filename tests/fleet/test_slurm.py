@@ -133,6 +133,20 @@ class Training:
             time.sleep(0.1)
 
 
+@pytest.fixture
+def train(site, slurm):
+    """Starts full trainings; what is left of them ends with the test."""
+    started = []
+
+    def start(batch_size: int) -> Training:
+        started.append(Training(site, slurm, batch_size))
+        return started[-1]
+
+    yield start
+    for training in started:
+        training.process.kill()
+
+
 def preempt(slurm, job):
     slurm.run("sbatch", "--partition=urgent", "--exclusive", "--output=/dev/null", "--wrap=sleep 1")
 
@@ -158,8 +172,8 @@ def restart_controller(slurm):
     slurm.start_controller()
 
 
-def test_a_training_survives_what_happens_on_clusters(site, slurm):
-    training = Training(site, slurm, 1024)
+def test_a_training_survives_what_happens_on_clusters(train, slurm):
+    training = train(1024)
     training.wait_for_epoch()
     restart_controller(slurm)
     training.wait_for_epoch()
@@ -175,8 +189,8 @@ def test_a_training_survives_what_happens_on_clusters(site, slurm):
 
 # Snakemake sees only after up to a minute that a job has ended.
 @pytest.mark.kills
-def test_what_is_cancelled_is_sent_again(site, slurm):
-    training = Training(site, slurm, 1024)
+def test_what_is_cancelled_is_sent_again(train, slurm):
+    training = train(1024)
     training.wait_for_epoch()
     job = training.job()
     slurm.run("scancel", job["JobId"])
@@ -186,8 +200,8 @@ def test_what_is_cancelled_is_sent_again(site, slurm):
 
 
 @pytest.mark.kills
-def test_what_meets_its_time_limit_is_sent_again_and_goes_on(site, slurm):
-    training = Training(site, slurm, 64)
+def test_what_meets_its_time_limit_is_sent_again_and_goes_on(train, slurm):
+    training = train(64)
     training.wait_for_epoch()
     slurm.run("scontrol", "update", f"JobId={training.job()['JobId']}", "TimeLimit=1")
     assert_whole(training.result(), interruptions=1)

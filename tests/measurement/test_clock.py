@@ -111,6 +111,19 @@ def test_a_framework_that_does_ten_steps_in_one_call_is_read_when_it_tells():
     assert list(clock.epochs[0].marks) == [10, 30]
 
 
+@pytest.mark.parametrize("part", ["training", "validation"])
+def test_a_pass_of_more_steps_than_planned_is_no_measurement(part):
+    clock = Clock(schedule.Schedule(1, 4, 40, (1,), 4, 40, (1,)))
+    with pytest.raises(RuntimeError, match=f"{part} had step 5 of 4"):
+        clock.epoch_begin()
+        for step in range(5 if part == "training" else 4):
+            clock.step(step)
+        clock.train_end()
+        for step in range(5):
+            clock.evaluation_step(step)
+        clock.epoch_end(0.5, 0.9)
+
+
 def test_phases_add_up_when_they_repeat():
     clock = Clock(QUICK)
     for _ in range(2):

@@ -1,10 +1,12 @@
 """What NVML says of GPUs; a stand-in answers, as no machine of these tests has one."""
 
+import os
 from types import SimpleNamespace
 
 import pynvml
 import pytest
 
+from epochcost.errors import InputError
 from epochcost.measurement import gpus
 
 
@@ -118,6 +120,16 @@ def test_an_old_driver_tells_by_the_old_name(nvml, monkeypatch):
 def test_gpus_that_are_hidden_are_not_watched(nvml, monkeypatch, named, uuids):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
     assert [gpu.summary(1.0)["uuid"] for gpu in gpus.watch()] == uuids
+
+
+def test_a_part_of_a_gpu_is_refused_and_no_processor_is_measured_instead(nvml, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1")
+    with pytest.raises(InputError, match="CUDA_VISIBLE_DEVICES: MIG-1: parts of GPUs"):
+        gpus.describe()
+
+
+def test_cuda_counts_as_nvml_does():
+    assert os.environ["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
 
 
 def test_without_a_driver_there_is_nothing(monkeypatch):

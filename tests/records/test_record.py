@@ -51,6 +51,17 @@ def test_a_record_that_appears_during_the_run_stays(path, record):
     assert path.read_text() == "somebody else's"
 
 
+def test_a_run_whose_name_is_taken_meanwhile_is_kept_beside_it(path, record, capsys):
+    place = records.Place(path)
+    path.write_text("somebody else's")
+    records.keep(place, path.parents[3], record)
+    assert path.read_text() == "somebody else's"
+    other = path.with_name("default-2.json")
+    assert json.loads(other.read_text()) == record
+    assert f"{path} appeared during this run, which is {other}" in capsys.readouterr().err
+    assert sorted(path.parent.iterdir()) == [path, other]
+
+
 def test_a_file_system_without_hard_links_keeps_records_too(path, record, monkeypatch):
     def refuse(*_):
         raise PermissionError(1, "Operation not permitted")
@@ -109,6 +120,13 @@ def test_what_is_no_record_is_named(path, content, message):
     path.parent.mkdir(parents=True)
     path.write_text(content)
     with pytest.raises(InputError, match=message):
+        records.read(path)
+
+
+def test_a_record_of_another_name_is_refused(tmp_path, record):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps(record))
+    with pytest.raises(InputError, match="its name is not <variant>-<trial>"):
         records.read(path)
 
 

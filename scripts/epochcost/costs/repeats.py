@@ -110,10 +110,10 @@ def repeats_table(
     """repeats.csv: how far own runs of the same repeat each other.
 
     `precision` is half the width of the 95 % interval over the median, empty for less than six
-    runs; `ended_by` whether the runs are enough for what was wanted (`precision`) or the time
-    ended first (`budget`), empty where nothing was wanted; `trimmed_mean_s` MLPerf's mean without
-    the fastest and the slowest run; `machine_spread` the slowest machine's median over the fastest
-    one's.
+    runs (or machines, where there are several); `ended_by` whether the runs are enough for what was
+    wanted (`precision`) or the time ended first (`budget`), empty where nothing was wanted;
+    `trimmed_mean_s` MLPerf's mean without the fastest and the slowest run; `machine_spread` the
+    slowest machine's median over the fastest one's.
 
     Args:
         wanted: the precision that was configured.
@@ -123,7 +123,7 @@ def repeats_table(
         reached = repeats.precision(values_of(group))
         return _summary(group) | {
             "precision": reached,
-            "ended_by": _ended_by(reached, wanted, len(group)),
+            "ended_by": _ended_by(group.time_s, wanted),
             "trimmed_mean_s": repeats.trimmed_mean(group.time_s),
             "fastest_s": group.time_s.min(),
             "slowest_s": group.time_s.max(),
@@ -133,8 +133,12 @@ def repeats_table(
     return _by_group(_usable(runs), row, REPEATS_COLUMNS, keep_disturbed)[REPEATS_COLUMNS]
 
 
-def _ended_by(reached: float | None, wanted: float | None, runs: int) -> str:
-    """What ended the runs of a group; nothing did where no precision was wanted of it."""
+def _ended_by(times: pd.Series, wanted: float | None) -> str:
+    """What ended the runs of a group, as the plan judges it: over runs, on whichever machine.
+
+    Nothing did where no precision was wanted of it.
+    """
+    reached, runs = repeats.precision(times), len(times)
     if not wanted or runs < repeats.FEWEST_RUNS:
         return ""
     if reached is not None and reached <= wanted:
@@ -147,10 +151,13 @@ def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
 
     The interval holds the ratios that a Mann-Whitney test does not reject at 5 %. `verdict` is
     `faster`, `slower`, `no difference shown` where the interval holds 1, or empty where the runs
-    are too few for an interval.
+    are too few for an interval. Predictions have neither, as they can be wrong together. Runs that
+    missed their target are not compared.
     """
     rows = []
-    for shared, alike in _usable(runs).groupby(_COMPARABLE, sort=False, dropna=False):
+    trained = _usable(runs)
+    trained = trained[~trained.quality_reached.eq(False)]
+    for shared, alike in trained.groupby(_COMPARABLE, sort=False, dropna=False):
         groups = [
             (key, undisturbed(group, keep_disturbed))
             for key, group in alike.groupby(_COMPARED, sort=True, dropna=False)
@@ -160,7 +167,7 @@ def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
                 dict(zip(_COMPARABLE, shared, strict=True))
                 | dict(zip(_COMPARED, key, strict=True))
                 | dict(zip((f"over_{name}" for name in _COMPARED), other_key, strict=True))
-                | _comparison(group.time_s, other.time_s)
+                | _comparison(group, other)
             )
     return pd.DataFrame(rows, columns=COMPARISONS_COLUMNS)
 
@@ -236,8 +243,10 @@ def _machine_spread(group: pd.DataFrame) -> float | None:
     return medians.max() / medians.min() if len(medians) > 1 else None
 
 
-def _comparison(times: pd.Series, others: pd.Series) -> dict:
-    interval = repeats.ratio_interval(times, others)
+def _comparison(group: pd.DataFrame, other: pd.DataFrame) -> dict:
+    times, others = group.time_s, other.time_s
+    predicted = group.predicted.any()
+    interval = None if predicted else repeats.ratio_interval(times, others)
     verdict = ""
     if interval:
         verdict = NO_DIFFERENCE

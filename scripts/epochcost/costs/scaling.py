@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from epochcost.costs.repeats import undisturbed
 from epochcost.costs.rows import OWN
 
 _SAME = [
@@ -30,7 +31,7 @@ COLUMNS = [
 ]
 
 
-def scaling_table(runs: pd.DataFrame) -> pd.DataFrame:
+def scaling_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     """One row per number of GPUs that trained, where one of them did so on the same machine, too.
 
     `speedup` is the median time with one GPU over that with several; `efficiency` is that per GPU
@@ -39,6 +40,7 @@ def scaling_table(runs: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         runs: runs.csv.
+        keep_disturbed: whether disturbed runs count beside undisturbed ones.
     """
     own = runs.source_id.eq(OWN)
     plain = runs.variant.eq("default") | runs.variant.str.startswith("devices_")
@@ -52,10 +54,14 @@ def scaling_table(runs: pd.DataFrame) -> pd.DataFrame:
     ]
     rows = []
     for same, group in trained.groupby(_SAME, dropna=False, sort=True):
-        one = group[group.gpus_used.eq(1)].time_s.median()
-        if pd.isna(one) or group.gpus_used.nunique() == 1:
+        by_number = {
+            used: undisturbed(alike, keep_disturbed)
+            for used, alike in group.groupby("gpus_used", sort=True)
+        }
+        if 1 not in by_number or len(by_number) == 1:
             continue
-        for used, alike in group.groupby("gpus_used", sort=True):
+        one = by_number[1].time_s.median()
+        for used, alike in by_number.items():
             time, paid = alike.time_s.median(), alike.gpu_count.iloc[0]
             counts = (alike.hardware_label.iloc[0], used, paid, len(alike))
             ratios = (one / time, one / time / used, one / time / paid)

@@ -123,6 +123,7 @@ class ReadClock(Callback):
         self.clock, self.keeps = clock, keeps
 
     def before_train(self):
+        self._summed, self._samples = 0.0, 0
         self.clock.epoch_begin()
 
     def before_batch(self):
@@ -131,11 +132,19 @@ class ReadClock(Callback):
         else:
             self.clock.evaluation_step(self.iter)
 
+    def after_batch(self):
+        if self.training:
+            samples = len(self.yb[0])
+            self._summed += self.learn.loss.detach() * samples
+            self._samples += samples
+
     def after_train(self):
         self.clock.train_end()
 
     def after_epoch(self):
-        self.clock.epoch_end(self.recorder.loss.value.item(), self.recorder.values[-1][-1])
+        # fastai's own `loss` is that of the validation.
+        mean_loss = (self._summed / self._samples).item()
+        self.clock.epoch_end(mean_loss, self.recorder.values[-1][-1])
         if self.keeps:
             learner = self.learn
             self.clock.checkpoint(partial(pytorch.save, learner.model, learner.opt, None))

@@ -59,6 +59,7 @@ def train(backend: str, recipe: dict, definition, split: Split, clock: Clock, se
         folder = Path(name)
         with clock.phase("data"):
             _write_job(folder, recipe, definition, split, clock, seed)
+        clock.phase_now = "train"
         done = subprocess.run(
             [PYTHON, "-E", ROOT / "scripts/keras2.py", folder, "--backend", backend],
             stderr=subprocess.PIPE,

@@ -75,6 +75,8 @@ def train(
         epochs=schedule.epochs,
         initial_epoch=len(clock.epochs),
         validation_data=validation,
+        # Keras takes 32 where the training data come as batches already.
+        validation_batch_size=batch,
         verbose=0,
         callbacks=[reader],
     )

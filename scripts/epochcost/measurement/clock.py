@@ -101,6 +101,7 @@ class Clock:
         self.keep: Callable[[Clock, Callable[[Path], None]], None] = lambda clock, write: None
         self._begin = self._eval_begin = 0.0
         self._next_mark = self._next_eval_mark = math.inf
+        self._index = -1  # of the last step that was told of, in this part of the epoch
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -127,6 +128,7 @@ class Clock:
 
         A framework that does several steps in one call tells of the first of them alone.
         """
+        self._index = index
         if index < self._next_mark:
             return
         self.synchronise()
@@ -138,12 +140,14 @@ class Clock:
         """The training part of the epoch is over, validation begins."""
         self.synchronise()
         self._eval_begin = time.perf_counter()
+        self._check_steps("training", self.schedule.steps)
         self._next_eval_mark = _first_after(0, self.schedule.evaluation_marks)
         self.epochs[-1].train_s = self._eval_begin - self._begin
         self.phase_now = "evaluate"
 
     def evaluation_step(self, index: int) -> None:
         """Step `index` of the validation pass (from 0) is about to start."""
+        self._index = index
         if index < self._next_eval_mark:
             return
         self.synchronise()
@@ -155,7 +159,14 @@ class Clock:
         epoch = self.epochs[-1]
         if self.schedule.evaluation_steps:
             epoch.eval_s = time.perf_counter() - self._eval_begin
+            self._check_steps("validation", self.schedule.evaluation_steps)
         epoch.loss, epoch.accuracy = loss, accuracy
+
+    def _check_steps(self, part: str, planned: int) -> None:
+        """A pass in other batches than planned would be another work, and its time a wrong one."""
+        if self._index >= planned:
+            raise RuntimeError(f"{part} had step {self._index + 1} of {planned}")
+        self._index = -1
 
     def resume(self, restore: Callable[[Path], None]) -> None:
         """Go on where an interrupted process left, if one did.

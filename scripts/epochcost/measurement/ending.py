@@ -35,6 +35,8 @@ def time_limit(seconds: float | None, clock: Clock) -> Iterator[None]:
 
 def end_now(*_) -> None:
     """Somebody asks this process to end, as a cloud does before it takes a machine away."""
+    # A batch system may tell all processes, and start.py tells this one again.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     print("epochcost: told to end; a full run goes on after its last whole epoch", file=sys.stderr)
     status = 128 + signal.SIGTERM
     # Where the exit is raised within a destructor, Python ignores it; then the alarm ends us.

@@ -8,6 +8,10 @@ from typing import Any
 
 import pynvml
 
+from epochcost.errors import InputError
+
+# NVML counts GPUs by their place on the bus; CUDA would begin with the fastest.
+os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
 _MIB = 2**20
 # Why a GPU's clock is held down; a cap on its power is what a GPU at full work meets.
 _REASONS = {
@@ -60,12 +64,18 @@ def watch() -> "list[Watched]":
 
 
 def _visible(handles: list) -> list:
-    """Those of the GPUs that CUDA_VISIBLE_DEVICES lets frameworks see, by number or uuid."""
+    """Those of the GPUs that CUDA_VISIBLE_DEVICES lets frameworks see, by number or uuid.
+
+    Raises:
+        InputError: it names a part of a GPU.
+    """
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is None:
         return handles
     chosen = []
     for name in (part.strip() for part in named.split(",")):
+        if name.startswith("MIG"):
+            raise InputError(f"CUDA_VISIBLE_DEVICES: {name}: parts of GPUs cannot be measured yet")
         matching = [
             handle
             for index, handle in enumerate(handles)

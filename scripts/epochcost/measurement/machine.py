@@ -16,8 +16,8 @@ def describe() -> dict[str, Any]:
     """Facts about this machine, as a record holds them; null for what it does not tell.
 
     `id` is the same as long as it is the same machine: it is made from the system's machine id,
-    processor, memory and GPUs, not from driver, kernel or name. The machine id itself is hashed,
-    never stored.
+    processor, memory and the GPUs that may be used, not from driver, kernel or name: with other
+    GPUs it counts as another machine. The machine id itself is hashed, never stored.
     """
     found, drivers = gpus.describe()
     facts = {

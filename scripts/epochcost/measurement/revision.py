@@ -1,5 +1,6 @@
 """Which revision of epochcost this is."""
 
+import hashlib
 import os
 import subprocess
 from pathlib import Path
@@ -9,14 +10,12 @@ from typing import Any
 COMMIT = "EPOCHCOST_COMMIT"
 
 
-def code(root: Path) -> str | None:
-    """What the code is, whatever else of the repository was changed; None outside of git."""
-    try:
-        tree = _git(root, "rev-parse", "HEAD:scripts")
-        changes = _git(root, "diff", "HEAD", "--name-only", "--", "scripts")
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return tree + (", changed" if changes else "")
+def code(root: Path) -> str:
+    """A short name for what the scripts say, with or without git; equal for equal scripts."""
+    content = hashlib.sha256()
+    for path in sorted((root / "scripts").rglob("*.py")):
+        content.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
+    return content.hexdigest()[:12]
 
 
 def commit(root: Path) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 """Records from elsewhere beside one's own: each once, checked, and as it was written."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
             merged.known.append(path)
             continue
         there.add(record.identity(content))
-        merged.added[path] = _add(path, content["run"], own)
+        merged.added[path] = record.add(own, content["run"], path.read_bytes())
     return merged
 
 
@@ -73,22 +73,3 @@ def _check_gate(path: Path, quality: dict[str, Any]) -> None:
             f"{path} says that it {verdict} its target, with {quality['metric']} "
             f"{quality['value']} for {quality['target']}"
         )
-
-
-def _add(path: Path, run: dict[str, Any], own: Path) -> Path:
-    """Copy a record to the first trial that is free, from its own number on."""
-    for trial in _numbers(run["trial"]):
-        target = record.path_of(
-            own, run["hardware"], run["workload"], run["framework"], run["variant"], trial
-        )
-        try:
-            record.Place(target).write_bytes(path.read_bytes())
-        except InputError:  # it is taken, or another process is taking it
-            continue
-        return target
-
-
-def _numbers(first: int) -> Iterable[int]:
-    while True:
-        yield first
-        first += 1

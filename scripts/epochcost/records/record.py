@@ -6,8 +6,10 @@ import json
 import math
 import os
 import re
+import sys
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from statistics import fmean
 from typing import IO, Any
@@ -97,8 +99,12 @@ class Place:
             file.close()  # its holder has just removed it
 
     def write(self, record: dict[str, Any]) -> None:
-        """Write the record whole, or not at all; the file can then be read only."""
-        self.write_bytes((json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode())
+        """Write the record whole, or not at all; the file can then be read only.
+
+        Raises:
+            FileExistsError: another record has come to be there meanwhile.
+        """
+        self.write_bytes(_encoded(record))
 
     def write_bytes(self, content: bytes) -> None:
         """Write a record that somebody else wrote, as it is."""
@@ -126,6 +132,37 @@ class Place:
     def _sync(self) -> None:
         self._file.flush()
         os.fsync(self._file.fileno())
+
+
+def add(root: Path, run: dict[str, Any], content: bytes) -> Path:
+    """Keep a record under the first trial that is free, from its own number on; returns where.
+
+    Its content stays as it is. What reads records goes by the number in their names.
+    """
+    names = (run[key] for key in ("hardware", "workload", "framework", "variant"))
+    series = (root, *names)
+    for trial in count(run["trial"]):
+        target = path_of(*series, trial)
+        try:
+            Place(target).write_bytes(content)
+        except (InputError, FileExistsError):  # taken, or another process is taking it
+            continue
+        return target
+
+
+def keep(place: Place, root: Path, record: dict[str, Any]) -> None:
+    """Write a record to its place, or beside one that has come to be there during the run."""
+    try:
+        place.write(record)
+    except FileExistsError:
+        place.leave()
+        target = add(root, record["run"], _encoded(record))
+        said = f"{place.path} appeared during this run, which is {target}"
+        print(f"epochcost: {said}", file=sys.stderr)
+
+
+def _encoded(record: dict[str, Any]) -> bytes:
+    return (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def recipe_id(settings: dict[str, Any]) -> str:
@@ -268,5 +305,11 @@ def read_all(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def trial_of(path: Path) -> int:
-    """The trial number in a record's name."""
-    return int(_NAME.match(path.stem)["trial"])
+    """The trial number in a record's name.
+
+    Raises:
+        InputError: it has none.
+    """
+    if not (name := _NAME.match(path.stem)):
+        raise InputError("its name is not <variant>-<trial>.json")
+    return int(name["trial"])

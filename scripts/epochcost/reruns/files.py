@@ -108,12 +108,17 @@ def _transfers(records: str) -> tuple[str, str]:
     place = shlex.quote(records)
     if records.startswith("gs://"):
         copy = "gcloud storage cp --recursive --no-clobber"
+        bucket = shlex.quote("/".join(records.split("/")[:3]))
         fetch = (
-            f"mkdir -p results && {copy} {place}/runs results/ || true  # none in the first round"
+            # It must be within reach, or what is measured would be lost.
+            f"gcloud storage ls {bucket} > /dev/null || exit 1\n"
+            f"if gcloud storage ls {place}/runs > /dev/null 2>&1; then\n"
+            f"    mkdir -p results && {copy} {place}/runs results/ || exit 1\n"
+            "fi"
         )
         return fetch, f"{copy} results/runs {place}/"
     return (
-        f"mkdir -p results {place} && cp --recursive --no-clobber {place}/. results/runs",
+        f"mkdir -p results {place} && cp --recursive --no-clobber {place}/. results/runs || exit 1",
         f"cp --recursive --no-clobber results/runs/. {place}",
     )
 
