@@ -14,12 +14,11 @@ rule fetch:
         "../envs/workflow.yaml"
     params:
         source=lambda wildcards: source_of(wildcards.dataset),
-        mirror=f"--mirror '{KNOWN.mirror}'" if KNOWN.mirror else "",
     message:
         "Fetching {wildcards.dataset} ({params.source})"
     shell:
         "python scripts/fetch.py {wildcards.dataset} --kind {wildcards.kind} "
-        "--source {params.source} {params.mirror} 2>&1 | tee {log}"
+        "--source {params.source} 2>&1 | tee {log}"
 
 
 rule prepare:

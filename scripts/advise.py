@@ -5,10 +5,8 @@ In: options.csv of results/tables. Out: text on the screen.
 
 from pathlib import Path
 
-import pandas as pd
-
 from epochcost import configuration, durations, errors
-from epochcost.costs import billing
+from epochcost.costs import billing, tables
 from epochcost.report import advice
 
 
@@ -21,7 +19,7 @@ def main() -> None:
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
     deadline = durations.seconds_of(arguments.deadline) if arguments.deadline else None
-    options = pd.read_csv(arguments.tables / "options.csv")
+    options = tables.read(arguments.tables / "options.csv")
     known = configuration.load().recipes
     for workload in arguments.workload or sorted(options.workload.unique()):
         if workload not in known:

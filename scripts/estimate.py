@@ -1,8 +1,8 @@
 """Print what the planned runs would take and cost, before anything is started.
 
 In: the plan (results/plan.csv, or another file with the columns hardware, workload, framework,
-variant, trial), records, published measurements, prices. Out: text on the screen. With --most it
-ends with status 1 where the plan costs more.
+variant, trial, recipe, data), records, published measurements, prices. Out: text on the screen.
+With --most it ends with status 1 where the plan costs more.
 """
 
 from pathlib import Path
@@ -22,10 +22,14 @@ def main() -> None:
     parser.add_argument("plan", type=Path, help="CSV with a row per planned run")
     parser.add_argument("--scale", choices=["quick", "full"], default="quick")
     parser.add_argument("--most", type=float, help="USD that the plan may cost")
+    parser.add_argument(
+        "--rounds-h", type=float, help="hours of runs that a precision may take: said beside it"
+    )
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
     market.add_options(parser)
     arguments = parser.parse_args()
-    catalogue = configuration.load().hardware
+    known = configuration.load()
+    catalogue = known.hardware
     labels = {key: entry["label"] for key, entry in catalogue.items()}
     names = {key: hardware.describe(key, entry) for key, entry in catalogue.items()}
     planned = _plan(arguments.plan)
@@ -35,8 +39,15 @@ def main() -> None:
         tables.runs_table([*published.runs(arguments.published, labels), *there]),
         arguments.scale,
         market.of(arguments, machine.describe()["id"]),
+        known.recipes,
+        machine.usable_cores(),
     )
     print(estimate.text(table, names | {LOCAL: "this machine"}))
+    if arguments.rounds_h:
+        print(
+            "For the precision that is asked for more rounds may follow, until "
+            f"{arguments.rounds_h:g} hours of runs are spent; they are not in these numbers."
+        )
     usd = estimates.total(table).usd
     if arguments.most is not None and usd > arguments.most:
         raise errors.InputError(estimate.refusal(usd, arguments.most))
@@ -44,9 +55,9 @@ def main() -> None:
 
 def _plan(path: Path) -> pd.DataFrame:
     """The planned runs."""
-    columns = ["hardware", "workload", "framework", "variant", "trial"]
+    columns = estimates.PLAN_COLUMNS
     try:
-        return pd.read_csv(path)[columns]
+        return pd.read_csv(path, dtype={"recipe": str})[columns]
     except (KeyError, ValueError):
         raise errors.InputError(f"{path} has not the columns {', '.join(columns)}") from None
 

@@ -4,6 +4,7 @@ In: config/datasets.yaml. Out: data/raw/<data set>/<file>... and <kind>.json tha
 Every file is checked against its sha256 before it gets its name.
 """
 
+import os
 from pathlib import Path
 
 from epochcost import configuration, errors
@@ -15,7 +16,12 @@ def main() -> None:
     parser.add_argument("dataset", help="an id of config/datasets.yaml")
     parser.add_argument("--kind", choices=["complete", "subset"], default="complete")
     parser.add_argument("--source", choices=["canonical", "mirror"], default="canonical")
-    parser.add_argument("--mirror", type=Path, help="the mirror folder (or EPOCHCOST_MIRROR)")
+    parser.add_argument(
+        "--mirror",
+        type=Path,
+        default=os.environ.get(configuration.MIRROR_VARIABLE),
+        help="the mirror folder; default: EPOCHCOST_MIRROR, else that of the configuration",
+    )
     parser.add_argument("--raw", type=Path, default=Path("data/raw"), help="where files go")
     arguments = parser.parse_args()
     known = configuration.load()

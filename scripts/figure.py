@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from epochcost import configuration, errors
-from epochcost.costs import billing, history
+from epochcost.costs import billing, history, tables
 from epochcost.figures import bars, frontier, selection, style, waterfall
 from epochcost.figures import history as history_figure
 
@@ -26,12 +26,12 @@ def main() -> None:
     baseline = _baseline(arguments.published, arguments.workload)
     known = configuration.load()
     title = known.workloads.get(arguments.workload, {}).get("title", arguments.workload)
-    tables = {
-        name: pd.read_csv(arguments.tables / f"{name}.csv")
+    found = {
+        name: tables.read(arguments.tables / f"{name}.csv")
         for name in ("relative", "options", "history", "runs")
     }
-    drawn = _compared(tables["relative"], baseline, title, list(known.hardware))
-    drawn |= _to_choose_from(tables, baseline, title, arguments.rental)
+    drawn = _compared(found["relative"], baseline, title, list(known.hardware))
+    drawn |= _to_choose_from(found, baseline, title, arguments.rental)
     for name, figure in drawn.items():
         style.save(figure, arguments.output / f"{arguments.workload}-{name}")
 
@@ -49,11 +49,11 @@ def _compared(
 
 
 def _to_choose_from(
-    tables: dict[str, pd.DataFrame], baseline: pd.Series, title: str, rental: billing.Rental
+    found: dict[str, pd.DataFrame], baseline: pd.Series, title: str, rental: billing.Rental
 ) -> dict[str, Figure]:
     """What a buyer looks at: the options, a bill in its parts, the history."""
     runs, options, past = (
-        tables[name][tables[name].workload.eq(baseline.workload)].reset_index(drop=True)
+        found[name][found[name].workload.eq(baseline.workload)].reset_index(drop=True)
         for name in ("runs", "options", "history")
     )
     best = history.measured_here(options, runs)

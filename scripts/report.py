@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import configuration, errors, files
+from epochcost.costs import tables
 from epochcost.figures import selection
 from epochcost.measurement import machine
 from epochcost.records import record
@@ -24,10 +25,10 @@ def main() -> None:
     parser.add_argument("--report", type=Path, default=Path("results/report.html"))
     parser.add_argument("--answer", type=Path, default=Path("results/answer.txt"))
     arguments = parser.parse_args()
-    relative = selection.side_by_side(pd.read_csv(arguments.tables / "relative.csv"))
+    relative = selection.side_by_side(tables.read(arguments.tables / "relative.csv"))
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     own = answer.own_rows(relative, baselines)
-    runs = pd.read_csv(arguments.tables / "runs.csv")
+    runs = tables.read(arguments.tables / "runs.csv")
     sentences = answer.sentences(own, baselines, machine.describe()["id"])
     sentences += answer.failures(runs)
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
@@ -37,7 +38,7 @@ def main() -> None:
         _sections(relative, baselines, arguments.figures),
         runs,
         _machines(arguments.records),
-        pd.read_csv(arguments.tables / "noise.csv"),
+        tables.read(arguments.tables / "noise.csv"),
         sources[sources.source_id.isin(relative.source_id)].to_dict("records"),
     )
     files.write_text(arguments.report, html)

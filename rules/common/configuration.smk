@@ -32,6 +32,9 @@ SENT = CLOUD and not workflow.is_main_process
 # Bad input ends here with one line, before a graph of jobs is built.
 try:
     KNOWN = configuration.load(config, Path(workflow.basedir))
+    if KNOWN.mirror:
+        # For fetch.py. No parameter of its rule: without it, what was fetched stays fetched.
+        os.environ[configuration.MIRROR_VARIABLE] = str(KNOWN.mirror)
     MACHINE = machine.describe()
     choose = (KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW)
     ORIGINS = {}

@@ -56,7 +56,8 @@ def price_options():
 
 def estimate_options():
     """The options of what a plan would cost."""
-    return f"--scale {KNOWN['scale']} {price_options()}"
+    rounds = f"--rounds-h {KNOWN['budget_hours']}" if KNOWN["precision"] else ""
+    return f"--scale {KNOWN['scale']} {rounds} {price_options()}"
 
 
 def schedule_options():
@@ -73,7 +74,9 @@ def schedule_options():
     for key in ("disk_gib", "disk_usd_per_gib_month", "rule_usd_per_month"):
         options.append(f"--{key.replace('_', '-')} {wanted[key]}")
     chosen = [f"{key}={','.join(KNOWN[key])}" for key in ("workloads", "frameworks", "variants")]
-    return " ".join([*options, "--arguments", *chosen, f"scale={KNOWN['scale']}"])
+    single = ("scale", "seed", "batch_size", "time_limit_hours")
+    chosen += [f"{key}={KNOWN[key]}" for key in single if KNOWN[key] is not None]
+    return " ".join([*options, "--arguments", *chosen])
 
 
 def question():

@@ -8,6 +8,7 @@ import tempfile
 from functools import cache
 
 from epochcost import files
+from epochcost.records.record import recipe_id
 
 # What trainings wait for comes before any of them, so that they follow each other without a gap.
 FIRST = 1_000_000
@@ -60,8 +61,15 @@ def measured(wildcards):
 
 def plan_table():
     """A table of the runs that are still to be made, as CSV."""
-    lines = [",".join(map(str, vars(run).values())) for run in PLAN.missing]
-    return "\n".join(["hardware,workload,framework,variant,trial", *lines, ""])
+    trained = {
+        name: f"{recipe_id(recipe)},{ORIGINS[recipe['dataset']].kind}"
+        for name, recipe in KNOWN.workloads.items()
+        if recipe["dataset"] in ORIGINS
+    }
+    lines = [
+        ",".join([*map(str, vars(run).values()), trained[run.workload]]) for run in PLAN.missing
+    ]
+    return "\n".join(["hardware,workload,framework,variant,trial,recipe,data", *lines, ""])
 
 
 def plan_file():

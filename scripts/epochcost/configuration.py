@@ -157,6 +157,8 @@ def read_yaml(path: Path) -> Any:
         where = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or error
         raise InputError(f"{path}{where}: {problem}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not in UTF-8") from None
 
 
 class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):

@@ -9,9 +9,12 @@ from epochcost import configuration
 from epochcost.costs import estimates, prices, published, rows, tables
 from epochcost.costs.billing import Rental
 from epochcost.costs.market import Market
+from epochcost.records.record import recipe_id
 from epochcost.report import estimate
 
 PUBLISHED = configuration.ROOT / "data/published"
+RECIPES = configuration.load().recipes
+CORES = 2
 LOCAL = prices.Price("local", 0.36, "owned", None, "config")
 
 
@@ -19,9 +22,13 @@ LOCAL = prices.Price("local", 0.36, "owned", None, "config")
 def table(record, known):
     """The estimate of so many planned runs on the published runs and one quick run here."""
 
-    def make(scale: str, *planned: tuple[str, str, str, int], **about) -> pd.DataFrame:
+    def make(
+        scale: str, *planned: tuple[str, str, str, int], data="complete", cores=CORES,
+        batch_size=128, **about,
+    ) -> pd.DataFrame:  # fmt: skip
+        recipe = recipe_id(RECIPES["mnist_mlp"] | {"batch_size": batch_size})
         runs = [
-            (hardware, workload, framework, "default", trial)
+            (hardware, workload, framework, "default", trial, recipe, data)
             for hardware, workload, framework, count in planned
             for trial in range(count)
         ]
@@ -29,10 +36,12 @@ def table(record, known):
         quick["wall_s"] = 100.0
         market = Market(known, "2018-02", machine_id=record["machine"]["id"], **about)
         return estimates.estimate_table(
-            pd.DataFrame(runs, columns=["hardware", "workload", "framework", "variant", "trial"]),
+            pd.DataFrame(runs, columns=estimates.PLAN_COLUMNS),
             tables.runs_table([*published.runs(PUBLISHED, {}), rows.run_row(quick, "")]),
             scale,
             market,
+            RECIPES,
+            cores,
         )
 
     return make
@@ -44,6 +53,17 @@ def test_a_quick_run_here_is_timed_by_a_quick_run_here(table):
     )
     assert (row["basis"], row["seconds"]) == ("measured", 300)
     assert row["cost_usd"] == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"data": "subset"}, {"data": "synthetic"}, {"batch_size": 512}, {"cores": 64}],
+    ids=str,
+)
+def test_what_was_trained_otherwise_times_nothing(table, other):
+    (row,) = table("quick", ("local", "mnist_mlp", "keras-tensorflow", 1), **other).itertuples()
+    assert row.basis == "unknown"
+    assert pd.isna(row.seconds)
 
 
 def test_a_full_run_here_is_timed_by_its_prediction(table):
@@ -84,14 +104,13 @@ def test_nothing_planned_is_said(table):
 
 
 def test_the_last_price_of_what_is_rented_no_more_is_called_so(known):
-    planned = pd.DataFrame(
-        [("gce-k80", "mnist_mlp", "keras-tensorflow", "default", 1)],
-        columns=["hardware", "workload", "framework", "variant", "trial"],
-    )
+    run = ("gce-k80", "mnist_mlp", "keras-tensorflow", "default", 1)
+    trained = (recipe_id(RECIPES["mnist_mlp"]), "complete")
+    planned = pd.DataFrame([(*run, *trained)], columns=estimates.PLAN_COLUMNS)
     runs = tables.runs_table(published.runs(PUBLISHED, {}))
     for book, said in (
         ("2018-02", "(on-demand)"),
         ("latest", "(on-demand, its last price)"),
     ):
-        table = estimates.estimate_table(planned, runs, "full", Market(known, book))
+        table = estimates.estimate_table(planned, runs, "full", Market(known, book), RECIPES, CORES)
         assert said in estimate.text(table, {})

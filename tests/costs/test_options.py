@@ -198,6 +198,11 @@ def test_a_part_of_the_samples_is_no_option(make_options, record):
     assert make_options({"a": [100]}, {"a": 1}).empty
 
 
+def test_other_batches_are_no_option(make_options, record):
+    record["settings"] = record["settings"] | {"batch_size": 512}
+    assert make_options({"a": [3600]}, {"a": 0.36}).empty
+
+
 def test_retired_hardware_and_missed_targets_are_no_options(make_options, known):
     assert make_options({"gce-k80": [100]}, {"gce-k80": 0.5}).empty
     about = configuration.load()

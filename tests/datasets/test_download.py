@@ -93,6 +93,17 @@ def test_a_mirror_is_copied(tmp_path):
     assert (tmp_path / "raw/toy/a.bin").read_bytes() == CONTENT
 
 
+def test_what_was_copied_from_a_mirror_needs_it_no_more(tmp_path):
+    (tmp_path / "mirror/toy").mkdir(parents=True)
+    (tmp_path / "mirror/toy/a.bin").write_bytes(CONTENT)
+    fetch(tmp_path / "raw", source="mirror", mirror=tmp_path / "mirror")
+    (tmp_path / "raw/toy/complete.json").unlink()
+    assert fetch(tmp_path / "raw", source="mirror", mirror=None)["source"] == "mirror"
+    (tmp_path / "raw/toy/a.bin").write_bytes(b"altered")
+    with pytest.raises(InputError, match="no mirror folder is set"):
+        fetch(tmp_path / "raw", source="mirror", mirror=None)
+
+
 def test_a_damaged_mirror_is_left_alone_and_not_used(tmp_path):
     original = tmp_path / "mirror/toy/a.bin"
     original.parent.mkdir(parents=True)

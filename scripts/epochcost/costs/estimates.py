@@ -10,10 +10,13 @@ from epochcost.costs.market import Market
 from epochcost.costs.prices import Price
 from epochcost.costs.rows import OWN
 from epochcost.hardware import LOCAL
+from epochcost.records.record import recipe_id
 
 MEASURED, SIMILAR, PREDICTED, PUBLISHED, FULL, UNKNOWN = (
     "measured", "another variant", "predicted", "published", "a full run", "unknown",
 )  # fmt: skip
+# recipe: as records name it. data: complete, subset or synthetic.
+PLAN_COLUMNS = ["hardware", "workload", "framework", "variant", "trial", "recipe", "data"]
 COLUMNS = [
     "hardware",
     "workload",
@@ -48,21 +51,24 @@ def estimate_table(
     runs: pd.DataFrame,
     scale: str,
     market: Market,
+    recipes: dict[str, dict],
+    cores: int,
 ) -> pd.DataFrame:
     """One row for the planned runs of a workload, framework and variant on one hardware.
 
     `seconds` and `cost_usd` are of all of them together, empty where they are not known. `basis`
-    says what the time is from: a run of the same here (measured), one of another variant, a quick
-    run of it (predicted), a published one, or, for a quick run, the full one, which takes longer
-    in nearly all cases. On rented
-    hardware each run is billed by itself, at the on-demand price if that is known; the machine at
-    hand costs what it is used. What its provider rents no more is counted at its last price;
-    `retired` says since when.
+    says what the time is from: a run of the same recipe on the same kind of data here (measured),
+    one of another variant, a quick run of it (predicted), a published one, or, for a quick run, the
+    full one, which takes longer in nearly all cases. On rented hardware each run is billed by
+    itself, at the on-demand price if that is known; the machine at hand costs what it is used. What
+    its provider rents no more is counted at its last price; `retired` says since when.
 
     Args:
-        planned: hardware, workload, framework, variant, trial: a row per run that is missing.
+        planned: PLAN_COLUMNS, a row per run that is missing.
         runs: runs.csv.
         scale: of the planned runs.
+        recipes: those that published runs are of.
+        cores: those that trainings have on the machine at hand.
     """
     last = prices.in_book(market.known, prices.LATEST)
     offers = {price.hardware_id: price for price in _preferred(market.available())}
@@ -74,15 +80,20 @@ def estimate_table(
     if market.local is not None:
         offers[LOCAL] = market.local
     ended = runs[runs.status.eq("ok") & runs.time_s.notna()]
-    ended = ended[ended.hardware_id.ne(LOCAL) | ended.machine_id.eq(market.machine_id)]
+    here = ended.machine_id.eq(market.machine_id) & ended.vcpus.eq(cores)
+    ended = ended[ended.hardware_id.ne(LOCAL) | here]
     rows = []
-    keys = ["hardware", "workload", "framework", "variant"]
-    for (hardware, workload, framework, variant), group in planned.groupby(keys, sort=True):
+    keys = [name for name in PLAN_COLUMNS if name != "trial"]
+    for key, group in planned.groupby(keys, sort=True):
+        hardware, workload, framework, variant, recipe, data = key
         same = ended[
             ended.hardware_id.eq(hardware)
             & ended.workload.eq(workload)
             & ended.framework.eq(framework)
         ]
+        as_published = data != "subset" and recipe == recipe_id(recipes[workload])
+        is_own = same.source_id.eq(OWN)
+        same = same[(is_own & same.recipe.eq(recipe) & _is_on(same, data)) | ~is_own & as_published]
         basis, seconds = _seconds(same, variant, scale)
         price = offers.get(hardware) or gone.get(hardware)
         retired = gone[hardware].retired if hardware in gone else None
@@ -109,10 +120,17 @@ def total(table: pd.DataFrame) -> Total:
     )
 
 
+def _is_on(runs: pd.DataFrame, data: str) -> pd.Series:
+    """Which runs are on data of a kind: complete, subset or synthetic."""
+    synthetic = runs.synthetic.astype(bool)
+    if data == "synthetic":
+        return synthetic
+    return ~synthetic & runs.data_complete.astype(bool).eq(data == "complete")
+
+
 def _seconds(same: pd.DataFrame, variant: str, scale: str) -> tuple[str, float | None]:
-    """What the time of one run follows from, and its seconds; real data before generated ones."""
+    """What the time of one run follows from, and its seconds."""
     own = same[same.source_id.eq(OWN)]
-    own = own[~own.synthetic.astype(bool)] if (~own.synthetic.astype(bool)).any() else own
     is_same = own.variant.eq(variant)
     own, is_other = (own[is_same], False) if is_same.any() else (own, True)
     alike = own[own.scale.eq(scale)]

@@ -72,6 +72,8 @@ def measured_here(options: pd.DataFrame, runs: pd.DataFrame) -> pd.Series | None
     best = own.loc[own.marginal_usd.idxmin()]
     same = ["framework", "framework_version", "variant", "hardware_id", "predicted"]
     ended = runs.source_id.eq(OWN) & runs.status.eq("ok")
+    machine = best.machine_id if pd.notna(best.machine_id) else ""
+    ended &= runs.machine_id.fillna("").eq(machine)
     matching = runs[ended & (runs[same] == best[same]).all(axis=1)]
     return pd.concat([best, pd.Series({"date": matching.date.max()})])
 

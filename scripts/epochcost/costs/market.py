@@ -36,8 +36,13 @@ class Market:
     machine_id: str = ""
 
     def current(self) -> list[Price]:
-        """The prices of the book that are not too old by then to be counted on."""
+        """The prices of the book that are not too old by then to be counted on.
+
+        Those of one's own file are counted on, however old they are.
+        """
         newest = prices.in_book(self._offers, self.book)
+        if self.offers is not None:
+            return newest
         dates = [price.as_of for price in newest if price.as_of]
         day = prices.day_of(self.book) or max(dates, default=date.max)
         return [

@@ -57,6 +57,8 @@ COLUMNS = [
     "train_samples",
     "complete_samples",
     "data_complete",
+    "weights",
+    "noisy_runs",
     "gpu",
     "efficient",
     "cheapest_probability",
@@ -86,14 +88,16 @@ def options_table(
 
     Args:
         complete_samples: training samples of each workload's complete data, for published runs.
-        recipes: the recipe of each workload; what was trained otherwise is no option, and neither
-            is what was trained on another number of samples.
+        recipes: the recipe of each workload; what was trained otherwise is no option (also in
+            other batches), and neither is what was trained on another number of samples.
         market: the prices; hardware that cannot be rented any more is no option.
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     usable = usable[usable.workload.isin(list(recipes))]
     summaries = repeats.summaries(usable, keep_disturbed)
     summaries = summaries[tables.follows_recipe(summaries, recipes)]
+    batches = summaries.workload.map({name: one["batch_size"] for name, one in recipes.items()})
+    summaries = summaries[summaries.source_id.ne(OWN) | summaries.batch_size.eq(batches)]
     summaries = summaries[tables.has_all_samples(summaries, complete_samples)]
     summaries = repeats.best_known(summaries)
     summaries = summaries[summaries.quality_reached.ne(False)]

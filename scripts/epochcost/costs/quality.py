@@ -3,6 +3,7 @@
 import pandas as pd
 
 from epochcost import tuning
+from epochcost.costs import tables
 from epochcost.costs.repeats import GROUP
 from epochcost.costs.rows import OWN, RANDOM
 from epochcost.records.record import LOSS, recipe_id
@@ -37,6 +38,7 @@ COLUMNS = [
     "batch_size",
     "recipe_batch_size",
     "settings",
+    "own_recipe",
     "noisy_runs",
 ]
 TARGET_COLUMNS = [
@@ -113,6 +115,7 @@ def quality_table(
     table["recipe_batch_size"] = table.workload.map(
         {name: recipe["batch_size"] for name, recipe in recipes.items()}
     )
+    table["own_recipe"] = tables.follows_recipe(table, recipes)
     return table[COLUMNS].sort_values(["workload", "framework"], kind="stable", ignore_index=True)
 
 

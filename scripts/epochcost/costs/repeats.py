@@ -21,7 +21,7 @@ GROUP = [
     "machine_id",
     "source_id",
     "predicted",
-    "data_source",
+    "synthetic",
     "data_complete",
     "train_samples",
     "weights",
@@ -30,7 +30,7 @@ GROUP = [
     "vcpus",
     "gpus_used",
 ]
-_MEASURED = [name for name in GROUP if name not in ("predicted", "data_source")]
+_MEASURED = [name for name in GROUP if name not in ("predicted", "synthetic")]
 _ON_DATA = ("data_complete", "train_samples")
 # Rows that differ in the first alone are the same, measured better and worse.
 _WORSE = {
@@ -65,7 +65,7 @@ _COMPARABLE = [
     "hardware_id",
     "machine",
     "predicted",
-    "data_source",
+    "synthetic",
     "data_complete",
     "train_samples",
     "weights",

@@ -9,11 +9,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from epochcost.costs import billing, prices
 from epochcost.costs.billing import HOUR_S, Rental
+from epochcost.costs.repeats import GROUP
 
 TABLE_COLUMNS = [
     "workload",
@@ -40,6 +40,12 @@ TABLE_COLUMNS = [
     "break_even_per_hour",
     "predicted",
     "synthetic",
+    "train_samples",
+    "complete_samples",
+    "data_complete",
+    "weights",
+    "batch_size",
+    "noisy_runs",
 ]
 
 
@@ -88,30 +94,6 @@ def paid_seconds(job: Job, per_hour: float) -> float:
         return math.inf
 
 
-def simulated_seconds(job: Job, per_hour: float, draws: int, seed: int = 1) -> np.ndarray:
-    """Seconds that are paid for in each of so many trainings, interruptions drawn by chance."""
-    rng = np.random.default_rng(seed)
-    mean = HOUR_S / per_hour if per_hour else math.inf
-    stretches = job.stretches()
-    return np.array([_simulated(job.restart_s, stretches, mean, rng) for _ in range(draws)])
-
-
-def _simulated(
-    restart_s: float, stretches: Sequence[float], mean_s: float, rng: np.random.Generator
-) -> float:
-    paid, done, starting = 0.0, 0, True
-    left = rng.exponential(mean_s) if math.isfinite(mean_s) else math.inf
-    while done < len(stretches):
-        needed = restart_s if starting else stretches[done]
-        if left < needed:  # taken away: start again, from the checkpoint
-            paid += left
-            left, starting = rng.exponential(mean_s), True
-            continue
-        paid, left = paid + needed, left - needed
-        done, starting = done + (not starting), False
-    return paid
-
-
 def break_even(job: Job, spot_usd: float, on_demand_usd: float) -> float:
     """Interruptions an hour at which the spot machine costs what the on-demand one does.
 
@@ -139,7 +121,7 @@ def spot_table(
     for the next machine; the on-demand columns are empty where that price is not known.
     """
     priced = relative[relative.source_id.eq("own") & relative.cost_kind.eq(billing.MARGINAL)]
-    same = [*TABLE_COLUMNS[:7], "price_book", "predicted", "settings", "recipe", "train_samples"]
+    same = [*GROUP, "price_book"]
     on_demand = priced[priced.price_kind.eq(prices.ON_DEMAND)]
     on_demand = on_demand[[*same, "price_per_hour_usd"]].rename(
         columns={"price_per_hour_usd": "on_demand_per_hour_usd"}

@@ -20,6 +20,7 @@ from epochcost.records.record import recipe_id
 
 # Editions of a data set, and damaged samples, differ by less than this share.
 _SAME_SAMPLES = 0.02
+_IDS = ("machine", "machine_id", "framework_version", "recipe")
 # A cost and its bounds, and the times that they are of.
 _BOUNDS = {"usd": "time_s", "low": "time_low", "high": "time_high"}
 
@@ -80,7 +81,6 @@ RELATIVE_COLUMNS = [
     "metric",
     "metric_value",
     "quality_reached",
-    "data_source",
     "data_complete",
     "train_samples",
     "complete_samples",
@@ -104,6 +104,11 @@ def runs_table(rows: Iterable[RunRow]) -> pd.DataFrame:
 def epochs_table(rows: Iterable[EpochRow]) -> pd.DataFrame:
     """epochs.csv: one row per epoch."""
     return pd.DataFrame([vars(row) for row in rows], columns=_names(EpochRow))
+
+
+def read(path: Path) -> pd.DataFrame:
+    """Any of the tables; ids stay text, also where they look like numbers."""
+    return pd.read_csv(path, dtype=dict.fromkeys(_IDS, str))
 
 
 def read_runs(path: Path) -> pd.DataFrame:

@@ -19,7 +19,8 @@ def fetch(
 ) -> dict[str, Any]:
     """Bring the files of data set `name` to `raw/name` and describe them.
 
-    A file that is already there with the right checksum is kept. One with a wrong checksum is
+    A file that is already there with the right checksum is kept; where all are, no source is
+    needed. One with a wrong checksum is
     set aside under another name and fetched again.
 
     Returns:
@@ -29,10 +30,12 @@ def fetch(
     Raises:
         InputError: a file cannot be had, or is not what it must be.
     """
-    archive = _archive(name, kind, source, registry, mirror)
     folder = raw / name
-    for file in archive.files:
-        _fetch_file(file, folder, source, mirror / name if mirror else None)
+    archive = _archive_there(name, kind, registry, folder)
+    if archive is None:
+        archive = _archive(name, kind, source, registry, mirror)
+        for file in archive.files:
+            _fetch_file(file, folder, source, mirror / name if mirror else None)
     description = {
         "dataset": name,
         "kind": kind,
@@ -70,6 +73,16 @@ def _free_name(path: Path) -> Path:
     while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
     return aside
+
+
+def _archive_there(name: str, kind: str, registry: dict[str, Any], folder: Path) -> Archive | None:
+    """The archive that is in the folder whole and undamaged."""
+    for archive in archives(name, registry):
+        paths = [(folder / file.name, file.sha256) for file in archive.files]
+        there = archive.kind == kind and all(path.is_file() for path, _ in paths)
+        if there and all(files.has_sha256(*one) for one in paths):
+            return archive
+    return None
 
 
 def _archive(

@@ -9,10 +9,9 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from epochcost.costs import prices
 from epochcost.costs.options import efficient
 from epochcost.costs.rows import OWN
-from epochcost.figures import style
+from epochcost.figures import selection, style
 
 _PRICES = [0.01, 0.1, 1.0, 10.0, 100.0]
 _MARGIN = 1.9
@@ -113,9 +112,7 @@ def _point(axes, row) -> None:
     )  # fmt: skip
     if row.efficient:
         notes = [row.price_kind.replace("_", "-")]
-        notes += ["if never taken away"] if row.price_kind in prices.INTERRUPTIBLE else []
-        notes += ["predicted"] if row.predicted else []
-        notes += ["synthetic data"] if row.synthetic else []
+        notes += selection.option_remarks(row)
         notes += [] if own else ["as published"]
         name = f"{row.hardware_label}, {style.framework_name(row.framework, row.variant)}"
         axes.annotate(
@@ -143,8 +140,7 @@ def _legend(figure: plt.Figure, options: pd.DataFrame) -> None:
 
 def _marks(best: pd.Series) -> str:
     """What a reader must know of the option that the headline names."""
-    marks = ["predicted"] * bool(best.predicted) + ["synthetic data"] * bool(best.synthetic)
-    marks += ["if never taken away"] * (best.price_kind in prices.INTERRUPTIBLE)
+    marks = selection.option_remarks(best)
     return f" ({', '.join(marks)})" if marks else ""
 
 

@@ -2,30 +2,12 @@
 
 import pandas as pd
 
-from epochcost.costs import billing
+from epochcost.costs import billing, prices
 from epochcost.costs.repeats import GROUP, best_known
 from epochcost.costs.rows import OWN, RANDOM
 
 _FRAMEWORKS = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch", "fastai", "keras-cntk"]
-_SAME_RUNS = [
-    "source_id",
-    "hardware_id",
-    "machine_id",
-    "framework",
-    "framework_version",
-    "variant",
-    "hardware_label",
-    "epochs",
-    "recipe",
-    "vcpus",
-    "settings",
-    "predicted",
-    "data_source",
-    "data_complete",
-    "weights",
-]
-
-
+_SAME_RUNS = [*GROUP, "hardware_label", "epochs"]
 _SAME_OFFER = [*GROUP, "baseline", "price_book", "price_kind"]
 
 
@@ -74,16 +56,7 @@ def _rank(names: list[str]) -> dict[str, int]:
 
 def remarks(row) -> list[str]:
     """What a reader must know of a row before comparing it."""
-    notes = []
-    if row.synthetic:
-        notes.append("synthetic data")
-    known = pd.notna(row.train_samples) and pd.notna(row.complete_samples)
-    if known and row.train_samples != row.complete_samples:
-        notes.append(f"{row.train_samples:,.0f} of {row.complete_samples:,.0f} samples")
-    elif not row.data_complete and not row.synthetic:
-        notes.append("subset of the data")
-    if row.weights == RANDOM:
-        notes.append("from random weights")
+    notes = data_remarks(row)
     if row.predicted:
         notes.append("predicted")
     compares = row.source_id == OWN and pd.notna(row.baseline_epochs)
@@ -97,4 +70,26 @@ def remarks(row) -> list[str]:
         notes.append("disturbed")
     if pd.notna(row.quality_reached) and not row.quality_reached:
         notes.append("below the quality target")
+    return notes
+
+
+def option_remarks(option) -> list[str]:
+    """What a reader must know of an option (a row of options.csv)."""
+    notes = ["predicted"] * bool(option.predicted) + data_remarks(option)
+    notes += ["disturbed"] * bool(option.noisy_runs)
+    return notes + ["if never taken away"] * (option.price_kind in prices.INTERRUPTIBLE)
+
+
+def data_remarks(row) -> list[str]:
+    """What a row was trained on, where that is not all of the real data and the real weights."""
+    notes = []
+    if row.synthetic:
+        notes.append("synthetic data")
+    known = pd.notna(row.train_samples) and pd.notna(row.complete_samples)
+    if known and row.train_samples != row.complete_samples:
+        notes.append(f"{row.train_samples:,.0f} of {row.complete_samples:,.0f} samples")
+    elif not row.data_complete and not row.synthetic:
+        notes.append("subset of the data")
+    if row.weights == RANDOM:
+        notes.append("from random weights")
     return notes

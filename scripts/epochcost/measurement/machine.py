@@ -46,11 +46,6 @@ def usable_cores() -> int:
     return allowed if share is None else max(1, min(allowed, int(share)))
 
 
-def has_nvidia_gpu() -> bool:
-    """Whether an NVIDIA GPU with a working driver is present."""
-    return bool(gpus.describe()[0])
-
-
 def has_bfloat16(device: str) -> bool:
     """Whether a device, `cpu` or `gpu`, has arithmetic of its own for bfloat16."""
     if device == "gpu":

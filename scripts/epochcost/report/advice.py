@@ -6,7 +6,7 @@ from epochcost.costs import options as choices
 from epochcost.costs import prices
 from epochcost.costs.billing import Rental
 from epochcost.costs.rows import OWN
-from epochcost.figures import style
+from epochcost.figures import selection, style
 
 # More interruptions an hour than any provider has.
 _RARE_LIMIT = 60
@@ -97,16 +97,9 @@ def _notes(option: pd.Series) -> str:
     notes = []
     if option.source_id != OWN:
         notes.append(f"as published, {option.source_id}")
-    if option.predicted:
-        notes.append("predicted")
-    elif pd.notna(option.time_confidence):
+    if not option.predicted and pd.notna(option.time_confidence):
         notes.append(f"median of {option.runs} runs, {option.time_confidence:.0%} interval")
-    if option.synthetic:
-        notes.append("on synthetic data")
-    elif pd.notna(option.train_samples) and option.train_samples != option.complete_samples:
-        notes.append(f"on {option.train_samples:,.0f} samples")
-    if option.price_kind in prices.INTERRUPTIBLE:
-        notes.append("if never taken away")
+    notes += selection.option_remarks(option)
     return "".join(f"; {note}" for note in notes)
 
 

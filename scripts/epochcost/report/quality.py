@@ -110,8 +110,19 @@ def _prediction_cells(row) -> list[str]:
         "" if pd.isna(row.within) else f"{row.within:.0f} of {row.quick_runs}",
         f"{row.hours_apart:.1f}",
         f"{row.wall_share:.1%}",
-        ", ".join(["disturbed"] * bool(row.disturbed) + ["synthetic data"] * bool(row.synthetic)),
+        ", ".join(_prediction_remarks(row)),
     ]
+
+
+def _prediction_remarks(row) -> list[str]:
+    notes = [] if pd.isna(row.settings) else [row.settings]
+    if row.synthetic:
+        notes.append("synthetic data")
+    elif not row.data_complete:
+        notes.append(f"{row.train_samples:,.0f} samples, a subset")
+    if row.weights == RANDOM:
+        notes.append("from random weights")
+    return notes + ["disturbed"] * bool(row.disturbed)
 
 
 def _ratio(row) -> str:
@@ -159,6 +170,8 @@ def _remarks(row) -> list[str]:
         notes.append("from random weights")
     if row.batch_size != row.recipe_batch_size:
         notes.append(f"batch of {row.batch_size:g}")
+    if not row.own_recipe:
+        notes.append("another recipe")
     if not row.reached:
         notes.append("below the target")
     if row.noisy_runs:
