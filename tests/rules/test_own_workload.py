@@ -71,6 +71,9 @@ def test_its_files_are_fetched_from_a_mirror_and_checked(own, tmp_path):
     assert record["data"]["dataset"] == "fashion-mnist"
     assert record["data"]["source"] == "mirror"
     assert record["data"]["complete"]
+    # What was copied stays where the mirror is gone.
+    words = ("-n", "measure", "--config", "frameworks=pytorch", "data={source: auto}")
+    assert "Nothing to be done" in own.snakemake(*words).stdout
 
 
 def test_a_missing_file_or_a_name_that_is_taken_is_said(own):
