@@ -166,6 +166,8 @@ def _samples(row) -> str:
 
 def _remarks(row) -> list[str]:
     notes = [] if pd.isna(row.settings) else [row.settings]
+    if not row.data_complete and row.train_samples == row.complete_samples:
+        notes.append("subset of the data")
     if row.weights == RANDOM:
         notes.append("from random weights")
     if row.batch_size != row.recipe_batch_size:
