@@ -53,6 +53,8 @@ def batch(tmp_path_factory, pythons, google_credentials):
         before = set(folder.glob("*.json"))
         done = clone.run(*command(folder, profile, *words), check=False, **environment)
         asked = [json.loads(path.read_text()) for path in set(folder.glob("*.json")) - before]
+        # What machines said, where the call does not say why it failed.
+        done.machines = "".join(path.read_text() for path in folder.glob("machine-*/log"))
         return done, asked
 
     run.clone = clone
@@ -67,7 +69,7 @@ def policy_of(request):
 
 def test_a_training_goes_out_and_its_record_comes_home(batch):
     done, asked = batch("gce-cpu", *SYNTHETIC, "hardware=gce-n1-highcpu-8")
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 0, done.stderr[-3000:] + done.machines[-3000:]
     records = batch.clone.records()
     assert list(records) == ["gce-n1-highcpu-8/mnist_mlp/pytorch/default-1.json"]
     # There is no git on a machine of theirs.
@@ -105,7 +107,7 @@ def test_a_record_that_was_made_after_a_kill_is_not_paid_twice(batch, tmp_path):
     assert batch.clone.records() == before
     batch.clone.run("python", "scripts/unlock.py")
     done, asked = batch(*words, folder=tmp_path)
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 0, done.stderr[-3000:] + done.machines[-3000:]
     assert asked == []
     assert len(batch.clone.records()) == len(before) + 1
 
