@@ -21,7 +21,11 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost.measurement.schedule import QUICK_EPOCHS, QUICK_STEPS  # noqa: E402
+from epochcost.measurement.schedule import (  # noqa: E402
+    QUICK_EPOCHS,
+    QUICK_STEPS,
+    QUICK_TUNING_STEPS,
+)
 from epochcost.measurement.turn import turn  # noqa: E402
 
 WORKLOADS = (
@@ -32,13 +36,16 @@ WORKLOADS = (
     "imdb_bilstm",
     "twitter_bilstm",
     "nietzsche_lstm",
+    "catsdogs_resnet50",
 )
 ENVIRONMENTS = {
     "keras-tensorflow": "tensorflow-cpu",
     "keras-torch": "torch-cpu",
     "keras-jax": "jax-cpu",
     "pytorch": "torch-cpu",
+    "fastai": "torch-cpu",
 }
+FINE_TUNING = "catsdogs_resnet50"
 RESAMPLES = 10_000
 # What glibc is told: keep memory. Else chance decides how often a process must ask for it anew.
 KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**64 - 1)}
@@ -71,6 +78,8 @@ def main() -> None:
         parser.error("--rounds is 1 or more")
     if arguments.epochs and arguments.epochs < 2:
         parser.error("--epochs is 2 or more")
+    if arguments.epochs and arguments.workload == FINE_TUNING:
+        parser.error(f"{FINE_TUNING} is compared by short epochs; leave --epochs out")
     if not arguments.system_memory:
         os.environ.update(KEEP_MEMORY)
     compare(arguments)
@@ -117,9 +126,7 @@ def compare(arguments: argparse.Namespace) -> None:
             "framework_version": record["software"]["framework_version"],
             "rounds": arguments.rounds,
             "memory": "system" if arguments.system_memory else "kept",
-            "unit": f"epochs 2 to {arguments.epochs}"
-            if arguments.epochs
-            else f"epochs 2 to {QUICK_EPOCHS}, of {QUICK_STEPS} steps",
+            "unit": unit(arguments),
             "ours_ms": f"{np.median(ours):.3f}",
             "plain_ms": f"{np.median(plain):.3f}",
             "ratio": f"{ratio:.4f}",
@@ -127,6 +134,22 @@ def compare(arguments: argparse.Namespace) -> None:
             "high": f"{high:.4f}",
         },
     )
+
+
+def unit(arguments: argparse.Namespace) -> str:
+    """What was compared, in words."""
+    epochs, steps = length(arguments)
+    which = f"epochs 2 to {epochs}" if epochs > 2 else "epoch 2"
+    return f"{which}, of {steps} steps" if steps else which
+
+
+def length(arguments: argparse.Namespace) -> tuple[int, int | None]:
+    """Epochs, and steps of each; None for all."""
+    if arguments.workload == FINE_TUNING:
+        return 2, QUICK_TUNING_STEPS
+    if arguments.epochs:
+        return arguments.epochs, None
+    return QUICK_EPOCHS, QUICK_STEPS
 
 
 def later_epochs(record: dict, times: dict) -> tuple[float, float]:
@@ -160,15 +183,16 @@ def run_ours(arguments: argparse.Namespace, python: Path, number: int) -> dict:
 def run_plain(arguments: argparse.Namespace, python: Path, seed: int) -> dict:
     """Train with the plain script, when no training of epochcost runs; gives its times."""
     scripts = ROOT / "benchmarks"
-    if arguments.framework == "pytorch":
-        command = [str(scripts / "plain_pytorch.py"), arguments.workload]
+    if arguments.framework in ("pytorch", "fastai"):
+        command = [str(scripts / f"plain_{arguments.framework}.py"), arguments.workload]
     else:
         backend = arguments.framework.removeprefix("keras-")
         command = [str(scripts / "plain_keras.py"), arguments.workload, "--backend", backend]
     command += ["--data", str(arguments.data), "--seed", str(seed)]
-    command += ["--epochs", str(arguments.epochs or QUICK_EPOCHS)]
-    if not arguments.epochs:
-        command += ["--steps", str(QUICK_STEPS)]
+    epochs, steps = length(arguments)
+    command += ["--epochs", str(epochs)]
+    if steps:
+        command += ["--steps", str(steps)]
     with turn():
         output = run([str(python), *command])
     return json.loads(output.splitlines()[-1])

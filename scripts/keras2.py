@@ -67,6 +67,8 @@ def train(folder, job, times):
     random.seed(job["seed"])  # of the order of CIFAR-10's batches
     if keras.backend.backend() == "tensorflow":
         backend.set_random_seed(job["seed"])
+    if job["workload"] not in MODELS:
+        raise ValueError("scripts/keras2.py has no model of " + job["workload"])
     model = MODELS[job["workload"]](recipe["model"], job)
     model.compile(
         loss=recipe["loss"],
@@ -82,6 +84,7 @@ def train(folder, job, times):
         options["validation_data"] = (data["x_validation"], data["y_validation"])
     if "shift" in recipe["model"]:
         batches = moved(recipe["model"]["shift"], data, batch)
+        validate_in_batches_of(batch, model.model)
         model.fit_generator(batches, steps_per_epoch=schedule["steps"], **options)
     else:
         batches = plain(data, batch)
@@ -133,6 +136,12 @@ def moved(share, data, batch):
         width_shift_range=share, height_shift_range=share, horizontal_flip=True
     )
     return generator.flow(data["x_train"], data["y_train"], batch_size=batch)
+
+
+def validate_in_batches_of(size, model):
+    """Without that `fit_generator` takes the size of its last batch, which may be the odd one."""
+    evaluate = model.evaluate
+    model.evaluate = lambda *given, **options: evaluate(*given, **dict(options, batch_size=size))
 
 
 def make_stopwatch(times, schedule):

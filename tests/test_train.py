@@ -79,6 +79,8 @@ def epochs(accuracy, loss=0.1):
             for step in range(clock.schedule.steps):
                 clock.step(step)
             clock.train_end()
+            for step in range(clock.schedule.evaluation_steps):
+                clock.evaluation_step(step)
             clock.epoch_end(loss, accuracy)
 
     return behaviour

@@ -1,9 +1,11 @@
 import argparse
+import functools
 import json
 import subprocess
 import sys
 
 import pytest
+from trainings import train
 
 from epochcost import files, tuning
 from epochcost.configuration import ROOT
@@ -97,9 +99,9 @@ def test_a_setting_is_kept_where_it_gains_and_a_failed_run_is_no_gain(
     tune.tune(argparse.Namespace(**NAMED, output=path))
     (places,) = tuning.load(path).values()
     assert places == {"w": {"pytorch": found}}
-    # What was found ran in turn with the defaults, over whole epochs: two minutes are all ten.
+    # What was found ran in turn with the defaults, over whole epochs: a minute is six of ten.
     whole = [run for run in runs.made if run[1]]
-    assert whole == ([({}, 10), (found, 10)] * 2 if found else [])
+    assert whole == ([({}, 6), (found, 6)] * 4 if found else [])
 
 
 def test_a_setting_that_shows_in_whole_epochs_alone_is_tried_there(monkeypatch, tmp_path):
@@ -133,11 +135,20 @@ def test_what_does_not_win_in_turn_at_equal_quality_is_not_kept(seconds, quality
     assert ratio == (0.8 if found else 1.0)
 
 
+def test_who_loses_one_round_is_out():
+    runs = FakeRuns({})
+    seconds = iter([80.0, 80.0, 80.0, 101.0])
+    runs.run = lambda settings, epochs: tune.Outcome(
+        next(seconds) if settings else 100.0, 10, "val_accuracy", 0.9, fine_tuning=False
+    )
+    assert tune._confirmed(runs, [{"b": 2}], 3) == ({}, 1.0)
+
+
 def test_whole_epochs_decide_where_they_take_minutes_and_quick_runs_where_hours():
     def epochs(seconds, fine_tuning=False):
         return tune._epochs_to_confirm(tune.Outcome(seconds, 10, "loss", None, fine_tuning))
 
-    assert [epochs(40), epochs(400), epochs(1400), epochs(1600)] == [10, 3, 2, None]
+    assert [epochs(40), epochs(150), epochs(1400), epochs(1600)] == [10, 4, 2, None]
     assert epochs(40, fine_tuning=True) is None
 
 
@@ -221,6 +232,27 @@ def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(
     assert "the time of the defaults" in done.stdout
 
 
+@pytest.fixture(scope="module")
+def tuned_run(pythons, little, few, tmp_path_factory):
+    """Trains with settings; gives the record."""
+
+    def make(workload: str, framework: str, settings: dict) -> dict:
+        data = few if workload == "mnist_cnn" else little
+        path = tmp_path_factory.mktemp("run") / "record.json"
+        options = ("--variant", "tuned", "--settings", json.dumps(settings))
+        record = train(pythons[framework], workload, framework, data, path, *options)
+        assert record["status"] == "ok", record["failure"]
+        return record
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def default_run(tuned_run):
+    """The same without settings, once for all tests of a workload and framework."""
+    return functools.cache(lambda workload, framework: tuned_run(workload, framework, {}))
+
+
 @pytest.mark.parametrize(
     ("workload", "framework", "settings"),
     [
@@ -236,29 +268,15 @@ def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(
     ids=str,
 )
 def test_settings_change_how_and_not_what_is_learnt(
-    pythons, little, few, tmp_path, workload, framework, settings
+    tuned_run, default_run, workload, framework, settings
 ):
     """The same seed with and without settings: losses that differ by no more than order does."""
-    losses = []
-    for number, chosen in enumerate(({}, settings)):
-        path = tmp_path / f"{number}.json"
-        done = subprocess.run(
-            [
-                *(pythons[framework], ROOT / "scripts/train.py", workload, framework),
-                *("--data", few if workload == "mnist_cnn" else little, "--record", path),
-                *("--variant", "tuned", "--settings", json.dumps(chosen)),
-            ],
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        record = files.read_json(path)
-        assert record["status"] == "ok", record["failure"]
-        assert record["software"]["settings"] == chosen
-        if framework != "keras-jax" and "threads" in chosen:
-            assert record["software"]["threads"] == HALF
-        losses.append(record["epochs"][0]["loss"])
-    assert losses[1] == pytest.approx(losses[0], rel=0.1)
+    record = tuned_run(workload, framework, settings)
+    assert record["software"]["settings"] == settings
+    if framework != "keras-jax" and "threads" in settings:
+        assert record["software"]["threads"] == HALF
+    losses = [r["epochs"][0]["loss"] for r in (record, default_run(workload, framework))]
+    assert losses[0] == pytest.approx(losses[1], rel=0.1)
 
 
 def test_a_setting_that_a_framework_lacks_leaves_no_record(pythons, little, tmp_path):

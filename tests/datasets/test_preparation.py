@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from epochcost import configuration
+from epochcost import configuration, files
 from epochcost.datasets import (
     arrays,
     cats_vs_dogs,
@@ -114,6 +114,44 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
         mnist._read_idx(path, 2049)
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "not the IDX file it should be"),
+        (struct.pack(">i", 2049), "does not hold as many values as it says"),
+        (struct.pack(">ii", 2049, 3) + b"\x01\x02", "does not hold as many values as it says"),
+        (struct.pack(">ii", 2049, 1) + b"\x01\x02", "does not hold as many values as it says"),
+    ],
+)
+def test_a_table_of_bytes_that_is_not_whole_is_refused(tmp_path, content, said):
+    path = tmp_path / "labels.gz"
+    path.write_bytes(gzip.compress(content))
+    with pytest.raises(InputError, match=said):
+        mnist._read_idx(path, 2049)
+
+
+def test_a_damaged_stream_and_missing_labels_are_refused(tmp_path):
+    paths = {}
+    for part in ("train", "t10k"):
+        for kind, head in (
+            ("images-idx3", struct.pack(">iiii", 2051, 2, 1, 1)),
+            ("labels-idx1", struct.pack(">ii", 2049, 2)),
+        ):
+            path = tmp_path / f"{part}-{kind}-ubyte.gz"
+            path.write_bytes(gzip.compress(head + b"\x01\x02"))
+            paths[path.name] = path
+    assert mnist.prepare(paths, Counter())["x_train"].shape == (2, 1, 1)
+    labels = paths["t10k-labels-idx1-ubyte.gz"]
+    labels.write_bytes(gzip.compress(struct.pack(">ii", 2049, 1) + b"\x01"))
+    with pytest.raises(InputError, match=r"t10k.* has 2 pictures, and there are 1 labels"):
+        mnist.prepare(paths, Counter())
+    whole = bytearray(labels.read_bytes())
+    whole[10] ^= 255  # the first byte that is compressed
+    labels.write_bytes(whole)
+    with pytest.raises(InputError, match="not a whole gzip file"):
+        mnist.prepare(paths, Counter())
+
+
 def test_cifar_is_read_from_its_archive_and_nothing_is_unpacked(tmp_path):
     record = bytes([7]) + bytes([1] * 1024 + [2] * 1024 + [3] * 1024)
     path = tmp_path / "cifar-10-binary.tar.gz"
@@ -128,6 +166,9 @@ def test_cifar_is_read_from_its_archive_and_nothing_is_unpacked(tmp_path):
     assert values["x_train"][0, 0, 0].tolist() == [1, 2, 3]
     assert values["y_validation"].tolist() == [7]
     assert not (tmp_path.parent / "outside.bin").exists()
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(InputError, match="is not a whole tar archive"):
+        cifar10.prepare({"cifar-10-binary.tar.gz": path}, Counter())
 
 
 def test_arrays_that_are_not_what_the_manifest_says_are_refused(tmp_path):
@@ -137,6 +178,15 @@ def test_arrays_that_are_not_what_the_manifest_says_are_refused(tmp_path):
         arrays.load(tmp_path)
     with pytest.raises(InputError, match="holds no prepared data"):
         arrays.load(tmp_path / "nothing")
+
+
+def test_arrays_of_another_version_are_one_line(tmp_path):
+    arrays.save(tmp_path, {"x": np.zeros(3, np.uint8)}, "toy", "complete", "mirror", {}, {})
+    with pytest.raises(InputError, match="the prepared toy has no array x_train; it is of another"):
+        arrays.load(tmp_path)["x_train"]
+    files.write_json(tmp_path / "manifest.json", {"name": "toy"})
+    with pytest.raises(InputError, match=r"is not what scripts/prepare\.py writes; delete"):
+        arrays.load(tmp_path)
 
 
 def test_imdb_has_the_published_number_of_words_and_bigrams(tmp_path, mirror):
@@ -350,10 +400,27 @@ def test_pictures_that_cannot_be_decoded_are_counted_and_left_out(tmp_path):
     assert values["x_train"].shape == (2, 224, 224, 3)
 
 
+def test_a_member_of_the_archive_that_is_damaged_is_counted_and_left_out(tmp_path):
+    more = {"PetImages/Dog/11.jpg": jpeg("green")}
+    (path,) = pictures(tmp_path, MICROSOFT | more).values()
+    whole = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        begin = archive.getinfo("PetImages/Dog/11.jpg").header_offset
+    whole[begin + 200] ^= 255
+    path.write_bytes(whole)
+    skipped = Counter()
+    values = cats_vs_dogs.prepare({path.name: path}, skipped)
+    assert skipped == {"not a whole picture": 1}
+    assert values["y_train"].tolist() == [0, 1]
+
+
 def test_a_class_without_pictures_is_refused(tmp_path):
     cats = {name: content for name, content in MICROSOFT.items() if "Cat" in name}
     with pytest.raises(InputError, match="holds no pictures of dogs for train"):
         cats_vs_dogs.prepare(pictures(tmp_path, cats), Counter())
+    damaged = {"PetImages/Dog/12499.jpg": b""}
+    with pytest.raises(InputError, match="holds no pictures of dogs for validation"):
+        cats_vs_dogs.prepare(pictures(tmp_path, MICROSOFT | damaged), Counter())
 
 
 def test_the_mirrors_pictures_are_whole(tmp_path, mirror):

@@ -1,15 +1,19 @@
 """Keras 2 on TensorFlow 1 and CNTK, as 2017 had them; `make legacy` makes the environment."""
 
+import json
+import subprocess
 import sys
 
 import numpy as np
 import pytest
+from published_models import PUBLISHED
 from trainings import train
 
-from epochcost.configuration import check_legacy
+from epochcost import recipes
+from epochcost.configuration import ROOT, check_legacy
 from epochcost.datasets import arrays
 from epochcost.errors import InputError
-from epochcost.frameworks import FRAMEWORKS
+from epochcost.frameworks import FRAMEWORKS, keras2
 from epochcost.records.passes import TRAIN, passes
 
 LEGACY = [name for name, framework in FRAMEWORKS.items() if framework.legacy]
@@ -57,6 +61,30 @@ def test_the_software_of_2017_leaves_the_same_records(little_data, tmp_path, wor
     assert record["input"]["seconds"] > 0
     for phase in ("import", "data", "build", "first_step", "train", "evaluate"):
         assert record["phases"][phase] > 0, phase
+
+
+PARAMETERS = """
+import json, sys
+import keras2
+name, hyper, shape, vocabulary = json.loads(sys.argv[1])
+model = keras2.MODELS[name](hyper, {"shape": tuple(shape), "vocabulary": vocabulary})
+print(model.count_params())
+"""
+
+
+@pytest.mark.legacy
+@pytest.mark.parametrize("workload", PUBLISHED)
+def test_its_models_have_the_published_number_of_parameters(workload):
+    shape, vocabulary, parameters = PUBLISHED[workload]
+    hyper = recipes.load(ROOT / "config/workloads.yaml")[workload]["model"]
+    done = subprocess.run(
+        [keras2.PYTHON, "-c", PARAMETERS, json.dumps([workload, hyper, shape, vocabulary])],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT / "scripts"), "KERAS_BACKEND": "tensorflow", "HOME": "/tmp"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.splitlines()[-1]) == parameters
 
 
 @pytest.mark.legacy

@@ -57,6 +57,25 @@ def test_a_quick_run_leaves_a_whole_record(pythons, little, few, tmp_path, workl
     assert record["utilisation"]["peak_rss_mib"] > 100
 
 
+@pytest.mark.parametrize(
+    ("workload", "framework"),
+    [
+        *(("cifar10_cnn", name) for name in ("keras-tensorflow", "keras-jax", "pytorch", "fastai")),
+        *(("mnist_cnn", name) for name in ("keras-jax", "keras-torch")),
+    ],
+)
+def test_a_model_of_pictures_is_trained_to_the_end(
+    pythons, little_pictures, tmp_path, workload, framework
+):
+    record = train(
+        *(pythons[framework], workload, framework, little_pictures(workload)),
+        *(tmp_path / "r.json", "--scale", "full", "--epochs", "2"),
+    )
+    assert record["status"] == "ok", record["failure"]
+    assert record["data"]["train_samples"] == 200
+    assert [epoch["loss"] < 2.6 for epoch in record["epochs"]] == [True, True]
+
+
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_full_run_learns_and_keeps_every_epoch(pythons, little, tmp_path, framework):
     record = train(

@@ -43,6 +43,9 @@ def test_dvc_measures_a_machine_once_and_keeps_the_others_records(measured, tmp_
     content["machine"]["id"] = "0123456789ab"
     path.chmod(0o644)
     path.write_text(json.dumps(content))
+    search = "results/tuning/0123456789ab/mnist_mlp/pytorch/1.json"
+    (measured.folder / search).parent.mkdir(parents=True)
+    (measured.folder / search).write_text("{}")
     machine = measured.folder / "results/machine.json"
     machine.write_text(machine.read_text().replace(json.loads(machine.read_text())["id"], "0" * 12))
     measured.run("dvc", "commit", "--force")
@@ -60,6 +63,7 @@ def test_dvc_measures_a_machine_once_and_keeps_the_others_records(measured, tmp_
     (second.folder / ".venv").symlink_to(BIN.parent)
     second.run("dvc", "pull", "--allow-missing")
     assert second.records() == theirs
+    assert (second.folder / search).read_text() == "{}"
     second.run("dvc", "repro")
     after = second.records()
     assert set(after) - set(theirs) == {"local/mnist_mlp/pytorch/default-2.json"}

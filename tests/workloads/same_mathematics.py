@@ -7,6 +7,7 @@ are not moved, as in validation.
 import json
 import os
 import sys
+from collections import Counter
 
 os.environ["KERAS_BACKEND"] = "torch"
 
@@ -20,6 +21,7 @@ from epochcost import workloads
 from epochcost.frameworks import keras_fit, pytorch
 
 STEPS = 5
+PICTURES = 2_000
 
 
 def pairs(theirs, ours):
@@ -103,15 +105,75 @@ def loss_and_gradient(loss, weights) -> list[float]:
     return [loss.item(), *(float(gradient.double().norm()) for gradient in gradients)]
 
 
-def steps(settings: dict) -> dict[str, list[float]]:
+def dropped(theirs, ours) -> dict[str, list[float]]:
+    """The shares that dropout takes, layer by layer."""
+    return {
+        "keras": [layer.rate for layer in theirs.layers if isinstance(layer, keras.layers.Dropout)],
+        "torch": [module.p for module in ours.modules() if isinstance(module, torch.nn.Dropout)],
+    }
+
+
+def moved(name: str, theirs, ours, side: int) -> dict[str, dict] | None:
+    """What the layers that change pictures in training do to them; None where there are none."""
+    if name != "cifar10_cnn":
+        return None
+    # Each pixel has a value of its own, so that one sees where it has come from.
+    picture = np.arange(side * side, dtype=np.float32).reshape(side, side)
+    batch = np.repeat(picture[None, :, :, None], PICTURES, axis=0)
+
+    def by_keras(training: bool):
+        values = torch.tensor(batch)
+        for layer in theirs.layers[:2]:
+            values = layer(values, training=training)
+        return values[..., 0].numpy()
+
+    def by_torch(training: bool):
+        layer = ours[0].train(training)
+        return layer(torch.tensor(batch).permute(0, 3, 1, 2))[:, 0].numpy()
+
+    ways = {"keras": by_keras, "torch": by_torch}
+    return {which: seen(way(True), way(False), picture) for which, way in ways.items()}
+
+
+def seen(pictures, in_validation, picture) -> dict:
+    """How often pictures were shifted by how much, mirrored, or changed in another way."""
+    side, counts = len(picture), {"down": Counter(), "right": Counter()}
+    mirrored = unknown = 0
+    reach = range(-4, 5)
+    candidates = {}
+    for mirror in (False, True):
+        for down in reach:
+            for right in reach:
+                rows = np.clip(np.arange(side) - down, 0, side - 1)
+                columns = np.clip(np.arange(side) - right, 0, side - 1)
+                shifted = picture[np.ix_(rows, columns)]
+                shifted = shifted[:, ::-1] if mirror else shifted
+                candidates[shifted.tobytes()] = (down, right, mirror)
+    for changed in pictures:
+        found = candidates.get(np.ascontiguousarray(changed).tobytes())
+        if found is None:
+            unknown += 1 / len(pictures)
+            continue
+        counts["down"][found[0]] += 1 / len(pictures)
+        counts["right"][found[1]] += 1 / len(pictures)
+        mirrored += found[2] / len(pictures)
+    return {
+        "unmoved_in_validation": bool((in_validation == picture).all()),
+        "unknown": unknown,
+        "mirrored": mirrored,
+        **counts,
+    }
+
+
+def steps(settings: dict, scale: float) -> dict[str, list[float]]:
     """Where the optimisers take some numbers when both are given the same gradients."""
-    rng = np.random.default_rng(8)
-    start = rng.normal(size=100).astype(np.float32)
+    rng = np.random.default_rng(9)
+    start = np.zeros(100, np.float32)
     theirs, ours = keras.Variable(start), torch.nn.Parameter(torch.tensor(start))
     keras_optimizer = keras_fit.optimizer_of(settings)
     torch_optimizer = pytorch.optimizer_of(settings, torch.nn.ParameterList([ours]), {})
     for _ in range(STEPS):
-        gradient = torch.tensor(rng.normal(scale=0.1, size=100).astype(np.float32))
+        gradient = torch.tensor(rng.normal(scale=scale, size=100).astype(np.float32))
         keras_optimizer.apply([gradient], [theirs])
         ours.grad = gradient.clone()
         torch_optimizer.step()
@@ -156,7 +218,10 @@ def main() -> None:
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         ours(inputs[:1])
     result["counted_by_torch"] = counter.get_total_flops() // 2
-    result["steps"] = steps(recipe["optimizer"])
+    result["steps"] = steps(recipe["optimizer"], 0.1)
+    result["small_steps"] = steps(recipe["optimizer"], 1e-8)
+    result["dropped"] = dropped(theirs, ours)
+    result["moved"] = moved(name, theirs, ours, shape[0])
     result["parameters"] = [theirs.count_params(), sum(weight.numel() for weight in trained)]
     print(json.dumps(result))
 

@@ -1,23 +1,16 @@
 """Both definitions of a workload are the published model, and the same function."""
 
 import json
+import math
 import subprocess
 
 import pytest
+from published_models import PUBLISHED, PUBLISHED_RECIPES
 
+from epochcost import recipes
 from epochcost.configuration import ROOT
 
-# Sample shape, size of the vocabulary, and number of parameters: as the Keras examples of 2017
-# print it, or that of the same model with a smaller vocabulary (fastText) to save memory.
-PUBLISHED = {
-    "mnist_mlp": ([784], 0, 669_706),
-    "mnist_cnn": ([28, 28, 1], 0, 1_199_882),
-    "cifar10_cnn": ([32, 32, 3], 0, 1_250_858),
-    "imdb_fasttext": ([400], 20_000, 20_000 * 50 + 51),
-    "imdb_bilstm": ([100], 20_000, 2_658_945),
-    "twitter_bilstm": ([40], 10_000, 2_658_945 - 10_000 * 128),
-    "nietzsche_lstm": ([40], 57, 102_585),
-}
+ADAM = [name for name, (_, _, optimizer, *_) in PUBLISHED_RECIPES.items() if optimizer == "adam"]
 
 
 @pytest.fixture(scope="module", params=PUBLISHED)
@@ -40,6 +33,33 @@ def test_both_have_the_published_number_of_parameters(both):
     assert both["parameters"] == [both["published"], both["published"]]
 
 
+def test_the_recipe_is_the_published_one(both):
+    recipe = recipes.load(ROOT / "config/workloads.yaml")[both["workload"]]
+    optimizer = recipe["optimizer"]
+    batch, epochs, name, rate, dropped = PUBLISHED_RECIPES[both["workload"]]
+    assert (recipe["batch_size"], recipe["epochs"]) == (batch, epochs)
+    assert (optimizer["name"], optimizer["learning_rate"]) == (name, rate)
+    assert both["dropped"] == {"keras": dropped, "torch": dropped}
+
+
+def test_both_move_pictures_alike_in_training_alone(both):
+    """Up to three of 32 pixels each way, by whole pixels, edges repeated; half are mirrored."""
+    if both["workload"] != "cifar10_cnn":
+        assert both["moved"] is None
+        return
+    for name, seen in both["moved"].items():
+        assert seen["unmoved_in_validation"], name
+        # Half a pixel may be rounded up here and down there within one picture.
+        assert seen["unknown"] < 0.005, name
+        assert seen["mirrored"] == pytest.approx(0.5, abs=0.05), name
+        for shifts in (seen["down"], seen["right"]):
+            assert sorted(map(int, shifts)) == list(range(-3, 4)), name
+            # 3.2 pixels each way, rounded: the outermost are met less often than the others.
+            for shift, share in shifts.items():
+                expected = 0.7 / 6.4 if abs(int(shift)) == 3 else 1 / 6.4
+                assert share == pytest.approx(expected, abs=0.03), (name, shift)
+
+
 def test_both_take_as_many_operations(both):
     ours, theirs = both["multiply_adds"]
     assert ours == theirs > 0
@@ -55,6 +75,14 @@ def test_the_same_weights_and_batch_give_the_same_loss_and_gradient(both):
 
 def test_the_optimisers_take_the_same_steps(both):
     assert both["steps"]["torch"] == pytest.approx(both["steps"]["keras"], rel=1e-3, abs=1e-6)
+
+
+def test_epsilon_counts_alike_where_gradients_are_as_small(both):
+    """Added to the root or, as its square, under it: steps then differ by less than half."""
+    keras, torch = (math.hypot(*both["small_steps"][name]) for name in ("keras", "torch"))
+    # Keras adds Adam's epsilon before it corrects the bias (docs/recipes.md).
+    low, high = (0.01, 1) if both["workload"] in ADAM else (0.7, 1.42)
+    assert low < keras / torch < high
 
 
 def test_weights_start_alike(both):

@@ -25,6 +25,16 @@ class Arrays:
     manifest: dict[str, Any]
 
     def __getitem__(self, name: str) -> np.ndarray:
+        """The array of that name.
+
+        Raises:
+            InputError: there is none, as another version of epochcost prepared the data.
+        """
+        if name not in self.values:
+            raise InputError(
+                f"the prepared {self.manifest['dataset']} has no array {name}; it is of another "
+                "version of epochcost: delete its folder in data/arrays and run again"
+            )
         return self.values[name]
 
 
@@ -78,6 +88,8 @@ def load(folder: Path) -> Arrays:
     if not path.is_file():
         raise InputError(f"{folder} holds no prepared data (no {MANIFEST}); run: snakemake data")
     manifest = files.read_json(path)
+    if not {"dataset", "arrays"} <= manifest.keys():
+        raise InputError(f"{path} is not what scripts/prepare.py writes; delete {folder}")
     values = {}
     for name, described in manifest["arrays"].items():
         array = folder / f"{name}.npy"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from epochcost.datasets.damage import NOT_WHOLE
 from epochcost.errors import InputError
 
 SIDE = 224
@@ -35,14 +36,13 @@ def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
     (path,) = paths.values()
     try:
         with zipfile.ZipFile(path) as archive:
-            members = _members(archive.namelist())
-            _refuse_empty_classes(path, members)
-            return {
-                key: value
-                for part, pictures in members.items()
-                for key, value in _decode_all(archive, part, pictures, skipped).items()
-            }
-    except zipfile.BadZipFile as error:
+            values = {}
+            for part, members in _members(archive.namelist()).items():
+                pictures, labels = _decode_all(archive, members, skipped)
+                _refuse_empty_classes(path, part, labels)
+                values |= {f"x_{part}": pictures, f"y_{part}": labels}
+            return values
+    except NOT_WHOLE as error:
         raise InputError(f"{path} is not a whole zip archive: {error}") from None
 
 
@@ -72,34 +72,34 @@ def _members(names: list[str]) -> dict[str, list[tuple[int, int, str]]]:
     return {part: sorted(pictures) for part, pictures in found.items()}
 
 
-def _refuse_empty_classes(path: Path, members: dict[str, list[tuple[int, int, str]]]) -> None:
-    for part, pictures in members.items():
-        for number, name in enumerate(_CLASSES):
-            if not any(label == number for _, label, _ in pictures):
-                raise InputError(f"{path} holds no pictures of {name}s for {part}")
+def _refuse_empty_classes(path: Path, part: str, labels: np.ndarray) -> None:
+    for number, name in enumerate(_CLASSES):
+        if number not in labels:
+            raise InputError(f"{path} holds no pictures of {name}s for {part}")
 
 
 def _decode_all(
-    archive: zipfile.ZipFile, part: str, members: list[tuple[int, int, str]], skipped: Counter
-) -> dict[str, np.ndarray]:
+    archive: zipfile.ZipFile, members: list[tuple[int, int, str]], skipped: Counter
+) -> tuple[np.ndarray, np.ndarray]:
+    """The pictures that can be decoded, and their labels."""
     pictures = np.empty((len(members), SIDE, SIDE, 3), np.uint8)
     labels = []
     for _, label, name in members:
-        picture = _decode(archive.read(name))
+        picture = _decode(archive, name)
         if picture is None:
             skipped["not a whole picture"] += 1
         else:
             pictures[len(labels)] = picture
             labels.append(label)
-    return {f"x_{part}": pictures[: len(labels)], f"y_{part}": np.array(labels, np.uint8)}
+    return pictures[: len(labels)], np.array(labels, np.uint8)
 
 
-def _decode(content: bytes) -> np.ndarray | None:
+def _decode(archive: zipfile.ZipFile, name: str) -> np.ndarray | None:
     """A picture with its shorter side scaled to 224 and its middle cut out; None if damaged."""
     from PIL import Image, ImageOps
 
     try:
-        with Image.open(io.BytesIO(content)) as picture:
+        with Image.open(io.BytesIO(archive.read(name))) as picture:
             return np.asarray(ImageOps.fit(picture.convert("RGB"), (SIDE, SIDE)))
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, *NOT_WHOLE):
         return None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from epochcost.datasets.damage import NOT_WHOLE
 from epochcost.datasets.generated import mislabel
 from epochcost.errors import InputError
 
@@ -53,10 +54,13 @@ def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
 def _members(archive: Path, wanted: list[str]) -> dict[str, bytes]:
     """The wanted members, read in memory: nothing is unpacked to disk."""
     found = {}
-    with tarfile.open(archive) as tar:
-        for member in tar:
-            if member.isfile() and member.name in wanted:
-                found[member.name] = tar.extractfile(member).read()
+    try:
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                if member.isfile() and member.name in wanted:
+                    found[member.name] = tar.extractfile(member).read()
+    except NOT_WHOLE as error:
+        raise InputError(f"{archive} is not a whole tar archive: {error}") from None
     for name in wanted:
         if name not in found:
             raise InputError(f"{archive} does not hold {name}")

@@ -1,6 +1,13 @@
-"""Samples that cannot be read: left out by rule, and counted by reason."""
+"""What cannot be read: samples are left out by rule and counted by reason, archives are refused."""
 
+import gzip
+import tarfile
+import zipfile
+import zlib
 from collections import Counter
+
+# What reading an archive raises that is not whole.
+NOT_WHOLE = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError)
 
 
 def decoded(content: bytes, skipped: Counter, encoding: str = "utf-8") -> str | None:

@@ -1,12 +1,12 @@
 """MNIST: 60,000 + 10,000 pictures of digits, 28 x 28 grey values."""
 
 import gzip
-import struct
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
+from epochcost.datasets.damage import NOT_WHOLE
 from epochcost.datasets.generated import mislabel
 from epochcost.errors import InputError
 
@@ -20,12 +20,15 @@ def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
     Returns:
         x_train (60000, 28, 28), x_validation (10000, 28, 28), y_train and y_validation, uint8.
     """
-    return {
-        "x_train": _read_idx(paths["train-images-idx3-ubyte.gz"], _IMAGES),
-        "y_train": _read_idx(paths["train-labels-idx1-ubyte.gz"], _LABELS),
-        "x_validation": _read_idx(paths["t10k-images-idx3-ubyte.gz"], _IMAGES),
-        "y_validation": _read_idx(paths["t10k-labels-idx1-ubyte.gz"], _LABELS),
-    }
+    values = {}
+    for part, name in (("train", "train"), ("validation", "t10k")):
+        pictures = paths[f"{name}-images-idx3-ubyte.gz"]
+        x = _read_idx(pictures, _IMAGES)
+        y = _read_idx(paths[f"{name}-labels-idx1-ubyte.gz"], _LABELS)
+        if len(x) != len(y):
+            raise InputError(f"{pictures} has {len(x)} pictures, and there are {len(y)} labels")
+        values |= {f"x_{part}": x, f"y_{part}": y}
+    return values
 
 
 def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -55,10 +58,13 @@ def _read_idx(path: Path, magic: int) -> np.ndarray:
     """An IDX file of unsigned bytes: magic number, one length per axis, then the values."""
     try:
         content = gzip.decompress(path.read_bytes())
-    except (EOFError, gzip.BadGzipFile) as error:
+    except NOT_WHOLE as error:
         raise InputError(f"{path} is not a whole gzip file: {error}") from None
-    found, axes = struct.unpack(">i", content[:4])[0], content[3]
+    found, axes = int.from_bytes(content[:4]), magic % 256
     if found != magic:
         raise InputError(f"{path} is not the IDX file it should be (magic {found}, not {magic})")
-    shape = struct.unpack(f">{axes}i", content[4 : 4 + 4 * axes])
-    return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape)
+    head = 4 + 4 * axes
+    shape = np.frombuffer(content[4:head], ">u4")
+    if len(shape) != axes or len(content) - head != shape.prod(dtype=np.int64):
+        raise InputError(f"{path} does not hold as many values as it says")
+    return np.frombuffer(content, np.uint8, offset=head).reshape(shape)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from epochcost.datasets.damage import decoded
+from epochcost.datasets.damage import NOT_WHOLE, decoded
 from epochcost.datasets.generated import mislabel
 from epochcost.datasets.sequences import ranges
 from epochcost.errors import InputError
@@ -106,7 +106,7 @@ def _tweets(paths: dict[str, Path], skipped: Counter) -> Iterator[tuple[int, str
                 raise InputError(f"{path} holds no table of tweets")
             with archive.open(name) as file:
                 yield from _readable(_thinknook(file, path), skipped)
-    except zipfile.BadZipFile as error:
+    except NOT_WHOLE as error:
         raise InputError(f"{path} is not a whole zip archive: {error}") from None
 
 

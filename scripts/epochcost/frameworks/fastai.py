@@ -35,9 +35,10 @@ threads = pytorch.threads
 def choices(recipe: dict) -> dict[str, list]:
     """Settings that leave the mathematics as they are: those of PyTorch, without compiling."""
     known = pytorch.choices(recipe)
+    left_out = {"compile"}
     if "fine_tuning" in recipe:
-        return {name: known[name] for name in ("flush_denormal", "keep_memory") if name in known}
-    return {name: known[name] for name in known if name != "compile"}
+        left_out |= {"channels_last", "fused_optimizer"}  # fastai's own loaders and optimiser
+    return {name: values for name, values in known.items() if name not in left_out}
 
 
 def train(
@@ -56,8 +57,7 @@ def train(
     if "fine_tuning" in recipe:
         from epochcost.frameworks import fastai_tuning
 
-        torch.set_flush_denormal(settings.get("flush_denormal", False))
-        return fastai_tuning.train(recipe, definition, split, clock, seed)
+        return fastai_tuning.train(recipe, definition, split, clock, seed, settings)
     if split.x_validation is None:
         raise InputError("fastai trains only recipes with validation data")
     schedule, batch = clock.schedule, recipe["batch_size"]
@@ -66,7 +66,8 @@ def train(
     samples = schedule.samples
     held_out = schedule.evaluation_samples
     with clock.phase("data"):
-        set_seed(seed)  # the loaders draw what they shuffle by when they are made
+        # The loaders draw what they shuffle by when they are made; a run that goes on anew.
+        set_seed(seed + len(clock.epochs))
         loaders = DataLoaders(
             _Batches(split.x_train[:samples], split.y_train[:samples], loss, place, batch, True),
             _Batches(
@@ -85,8 +86,9 @@ def train(
         if split.weights is None:
             model.apply(pytorch.initialise)
         model.to(place)
-        for loader in loaders:
-            loader.tensors, _ = pytorch.arrange(model, loader.tensors, loader.tensors, settings)
+        loaders.train.tensors, loaders.valid.tensors = pytorch.arrange(
+            model, loaders.train.tensors, loaders.valid.tensors, settings
+        )
         learner = Learner(
             loaders,
             model,

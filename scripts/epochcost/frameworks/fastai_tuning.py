@@ -24,10 +24,11 @@ from epochcost.measurement.clock import Clock
 from epochcost.workloads import Split
 
 
-def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
+def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict):
     """Fine-tune a model; arguments and result as those of `fastai.train`."""
     schedule, batch, tuning = clock.schedule, recipe["batch_size"], recipe["fine_tuning"]
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    pytorch.apply(settings)
     with clock.phase("data"):
         set_seed(seed)
         loaders = _loaders(
@@ -36,23 +37,23 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int):
     with clock.phase("build"):
         model = definition.torch_model(split, recipe["model"])
         model.to(place)
-        settings = recipe["optimizer"]
+        optimizer = recipe["optimizer"]
         learner = Learner(
             loaders,
             model,
             loss_func=pytorch.LOSSES[recipe["loss"]],
             opt_func=partial(
                 Adam,
-                mom=settings["beta_1"],
-                sqr_mom=settings["beta_2"],
-                eps=settings["epsilon"],
+                mom=optimizer["beta_1"],
+                sqr_mom=optimizer["beta_2"],
+                eps=optimizer["epsilon"],
             ),
             splitter=model_meta[resnet50]["split"],
             metrics=accuracy,
         )
         learner.freeze()
     clock.synchronise = pytorch.synchronise_of(place)
-    rate, read = settings["learning_rate"], ReadClock(clock, keeps=False)
+    rate, read = optimizer["learning_rate"], ReadClock(clock, keeps=False)
     frozen = tuning["frozen_epochs"]
     clock.resume(lambda path: model.load_state_dict(torch.load(path, weights_only=True)))
     with learner.no_logging(), learner.no_bar():
@@ -91,13 +92,13 @@ def _loaders(split: Split, samples: int, held_out: int, batch: int, tuning: dict
     border = len(pictures[0])
 
     def picture(number: int) -> TensorImage:
-        part, place = (0, number) if number < border else (1, number - border)
+        part, index = (0, number) if number < border else (1, number - border)
         # The arrays may be mapped files, which must not be written to: hence the copy.
-        return TensorImage(torch.from_numpy(pictures[part][place].copy()).permute(2, 0, 1))
+        return TensorImage(torch.from_numpy(pictures[part][index].copy()).permute(2, 0, 1))
 
     def label(number: int) -> TensorCategory:
-        part, place = (0, number) if number < border else (1, number - border)
-        return TensorCategory(int(labels[part][place]))
+        part, index = (0, number) if number < border else (1, number - border)
+        return TensorCategory(int(labels[part][index]))
 
     count = border + len(pictures[1])
     datasets = Datasets(

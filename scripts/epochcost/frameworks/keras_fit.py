@@ -16,6 +16,10 @@ import numpy as np
 from epochcost.measurement.clock import Clock, Stopwatch
 from epochcost.workloads import Split
 
+# As Keras has them of itself; a user's keras.json may say otherwise.
+keras.config.set_floatx("float32")
+keras.config.set_image_data_format("channels_last")
+
 
 def train(
     recipe: dict,
@@ -53,9 +57,12 @@ def train(
             steps_per_execution=settings.get("steps_per_execution", 1),
             jit_compile=settings.get("jit_compile", "auto"),
         )
+        if settings.get("jit_compile") is True and not model.jit_compile:
+            raise RuntimeError("Keras does not compile this model")
         clock.multiply_adds = multiply_adds(model)
     clock.resume(partial(_restore, model, seed + len(clock.epochs)))
     clock.synchronise = lambda: _wait_for(model)
+    clock.steps_per_call = settings.get("steps_per_execution", 1)
     samples = schedule.samples
     training = {
         "x": split.x_train[:samples],
@@ -230,8 +237,8 @@ def _accuracy_of(loss: str) -> keras.metrics.Metric:
     return keras.metrics.SparseCategoricalAccuracy(name="accuracy")
 
 
-class DenseAdam(keras.optimizers.Adam):
-    """Adam over every weight, also those of words that a batch does not have.
+class _Dense:
+    """An optimiser over every weight, also those of words that a batch does not have.
 
     On TensorFlow the gradient of an embedding comes as slices, one for each time that a word
     occurs. Keras 3 squares the slices before it adds up those of the same word, which is another
@@ -246,12 +253,24 @@ class DenseAdam(keras.optimizers.Adam):
         super().update_step(gradient, variable, learning_rate)
 
 
+class DenseAdam(_Dense, keras.optimizers.Adam):
+    pass
+
+
+class DenseRMSprop(_Dense, keras.optimizers.RMSprop):
+    pass
+
+
+class DenseAdadelta(_Dense, keras.optimizers.Adadelta):
+    pass
+
+
 def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
     """The optimiser of a recipe."""
     rate, epsilon = settings["learning_rate"], settings["epsilon"]
     match settings["name"]:
         case "rmsprop":
-            return keras.optimizers.RMSprop(rate, rho=settings["rho"], epsilon=epsilon**2)
+            return DenseRMSprop(rate, rho=settings["rho"], epsilon=epsilon**2)
         case "adadelta":
-            return keras.optimizers.Adadelta(rate, rho=settings["rho"], epsilon=epsilon)
+            return DenseAdadelta(rate, rho=settings["rho"], epsilon=epsilon)
     return DenseAdam(rate, beta_1=settings["beta_1"], beta_2=settings["beta_2"], epsilon=epsilon)

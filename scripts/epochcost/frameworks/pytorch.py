@@ -86,13 +86,13 @@ def train(
     validation = None
     with clock.phase("data"):
         # All of them, also where an epoch is short: picking from few is faster than from many.
-        training = tensors(split.x_train, split.y_train, loss, host)
+        data = tensors(split.x_train, split.y_train, loss, host)
         if held_out:
             validation = tensors(
                 split.x_validation[:held_out], split.y_validation[:held_out], loss, host
             )
     model_facts = replace(split, x_train=split.x_train[:1], x_validation=None, y_validation=None)
-    training = _Training(recipe, definition.__name__, model_facts, training, validation, settings)
+    training = _Training(recipe, definition.__name__, model_facts, data, validation, settings)
     others = (training, schedule, seed, clock.epochs, clock.resume_from)
     with ExitStack() as stack:
         with clock.phase("build"):
@@ -361,12 +361,17 @@ def predict(model, inputs: np.ndarray, place: torch.device) -> np.ndarray:
     return model(_inputs(inputs).to(place)).cpu().numpy()
 
 
-def arrange(model, training, validation, settings: dict):
-    """Apply the settings that concern memory and numbers; gives the arrays to train on."""
+def apply(settings: dict) -> None:
+    """Apply the settings that concern the whole process."""
     torch.set_flush_denormal(settings.get("flush_denormal", False))
     if settings.get("threads"):
         torch.set_num_threads(settings["threads"])
     torch.backends.mkldnn.enabled = settings.get("onednn", True)
+
+
+def arrange(model, training, validation, settings: dict):
+    """Apply the settings that concern memory and numbers; gives the arrays to train on."""
+    apply(settings)
     if settings.get("channels_last"):
         model.to(memory_format=torch.channels_last)
         training, validation = (

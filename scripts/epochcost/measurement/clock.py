@@ -73,7 +73,8 @@ def _first_after(step: int, marks: tuple[int, ...]) -> float:
 class Clock:
     """Takes the times of one run.
 
-    A framework sets `synchronise` to a function that returns when the device is idle, then calls
+    A framework sets `synchronise` to a function that returns when the device is idle (and
+    `steps_per_call`, if it does several steps in one), then calls
     `epoch_begin`, `step` before each step, `train_end`, `evaluation_step` before each step of
     validation, `epoch_end` and `checkpoint`.
 
@@ -86,6 +87,7 @@ class Clock:
         self.schedule = schedule
         self.waited = waited
         self.synchronise: Callable[[], None] = lambda: None
+        self.steps_per_call = 1  # steps that one `step` may stand for
         self.phases: dict[str, float] = {}
         self.phase_now = "import"
         self.epochs: list[Epoch] = []
@@ -164,9 +166,11 @@ class Clock:
 
     def _check_steps(self, part: str, planned: int) -> None:
         """A pass in other batches than planned would be another work, and its time a wrong one."""
-        if self._index >= planned:
-            raise RuntimeError(f"{part} had step {self._index + 1} of {planned}")
-        self._index = -1
+        last, self._index = self._index, -1
+        if last >= planned:
+            raise RuntimeError(f"{part} had step {last + 1} of {planned}")
+        if last + self.steps_per_call < planned:
+            raise RuntimeError(f"{part} ended in step {last + 1} of {planned}")
 
     def resume(self, restore: Callable[[Path], None]) -> None:
         """Go on where an interrupted process left, if one did.

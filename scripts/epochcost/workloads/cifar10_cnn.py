@@ -30,15 +30,16 @@ def keras_model(split: Split, hyper: dict):
             layers.MaxPooling2D(2),
             layers.Dropout(hyper["dropout"][0]),
         ]
+    shift = layers.RandomTranslation(
+        hyper["shift"], hyper["shift"], fill_mode="nearest", interpolation=hyper["interpolation"]
+    )
+    # For TensorFlow's sake Keras compiles no model that has this layer. On JAX it can be compiled,
+    # and without that every step would be done operation by operation.
+    shift.supports_jit = keras.backend.backend() == "jax"
     return keras.Sequential(
         [
             keras.Input(split.shape),
-            layers.RandomTranslation(
-                hyper["shift"],
-                hyper["shift"],
-                fill_mode="nearest",
-                interpolation=hyper["interpolation"],
-            ),
+            shift,
             layers.RandomFlip("horizontal"),
             *convolutions,
             layers.Flatten(),

@@ -1,0 +1,58 @@
+"""An epoch sees every sample once, in an order of its own, with its own label."""
+
+import json
+import subprocess
+
+import pytest
+
+from epochcost.configuration import ROOT
+
+# Each leaves `epoch`, a function that gives the batches (inputs, labels) of the next epoch.
+MAKE = {
+    "pytorch": """
+from epochcost.frameworks import pytorch
+from epochcost.frameworks.pytorch_group import Group
+data, order = tuple(map(pytorch.torch.from_numpy, (x, y))), pytorch.torch.Generator()
+epoch = lambda: ((a, b) for a, b, weight in pytorch._batches(Group(), data, len(x), 32, order))
+""",
+    "fastai": """
+from epochcost.frameworks import fastai
+loss, place = fastai.pytorch.LOSSES["categorical_crossentropy"], fastai.torch.device("cpu")
+batches = fastai._Batches(x, y, loss, place, 32, True)
+epoch = lambda: batches
+""",
+    "keras-tensorflow": """
+from epochcost.frameworks import keras_tensorflow
+batches = keras_tensorflow._plain_pipeline(1, x, y, 32)
+epoch = lambda: batches
+""",
+}
+BEGIN = """
+import json
+import numpy as np
+x = np.arange(100, dtype=np.float32)[:, None]
+y = np.arange(100, dtype=np.uint8)
+"""
+END = """
+epochs = [[(np.array(a)[:, 0].tolist(), np.array(b).tolist()) for a, b in epoch()] for _ in "ab"]
+print(json.dumps(epochs))
+"""
+
+
+@pytest.mark.parametrize("framework", MAKE)
+def test_every_sample_is_trained_on_once_in_a_new_order(pythons, framework):
+    done = subprocess.run(
+        [pythons[framework], "-c", BEGIN + MAKE[framework] + END],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
+    )
+    assert done.returncode == 0, done.stderr
+    orders = []
+    for epoch in json.loads(done.stdout.splitlines()[-1]):
+        assert [len(labels) for _, labels in epoch] == [32, 32, 32, 4]
+        assert all(inputs == labels for inputs, labels in epoch)
+        orders.append([label for _, labels in epoch for label in labels])
+    assert [sorted(order) for order in orders] == [list(range(100))] * 2
+    assert orders[0] != orders[1]
+    assert list(range(100)) not in orders
