@@ -5,6 +5,7 @@ import json
 import pytest
 import yaml
 from clones import make_clone
+from fleet import accounting
 from fleet import slurm as clusters
 
 
@@ -29,11 +30,17 @@ def site(tmp_path_factory, pythons, slurm):
     nodes["cluster-cpu1"] = {"label": "1 core", "vcpus": 1}
     # Dates stay text.
     catalogue.write_text(yaml.safe_dump(nodes).replace("'", ""))
-    profile = clone.folder / "profiles/slurm/profile.yaml"
-    settings = yaml.safe_load(profile.read_text())
-    mine = settings["set-resources"]["train_cluster_cpu16"]
-    settings["set-resources"]["train_cluster_cpu1"] = mine | {"slurm_partition": "cpu1"}
-    profile.write_text(yaml.safe_dump(settings))
+    for name in ("slurm", "gce-k80"):
+        profile = clone.folder / f"profiles/{name}/profile.yaml"
+        settings = yaml.safe_load(profile.read_text())
+        settings["slurm-init-seconds-before-status-checks"] = 8  # 40 would be a long wait
+        if not slurm.accounting:
+            settings["slurm-no-account"] = True
+        if name == "slurm":
+            mine = settings["set-resources"]["train_cluster_cpu16"]
+            mine |= {"slurm_account": accounting.ACCOUNT} if slurm.accounting else {}
+            settings["set-resources"]["train_cluster_cpu1"] = mine | {"slurm_partition": "cpu1"}
+        profile.write_text(yaml.safe_dump(settings))
     clone.configure(data={"source": "synthetic", "mirror": ""}, workloads=["mnist_mlp"])
     return clone
 

@@ -13,6 +13,8 @@ import sys
 import time
 from pathlib import Path
 
+from fleet import accounting
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue")
 NODES = ("cpu16-0", "cpu1-0", "k80-0")
 _PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
@@ -38,8 +40,6 @@ MailProg=/bin/true
 MpiDefault=none
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/affinity
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
 ReturnToService=2
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
@@ -62,16 +62,16 @@ PreemptMode=REQUEUE
 PartitionName=urgent Nodes=cpu16-0 MaxTime=INFINITE State=UP PriorityTier=10 PreemptMode=off
 PartitionName=cpu1 Nodes=cpu1-0 MaxTime=INFINITE State=UP PriorityTier=1
 PartitionName=k80 Nodes=k80-0 MaxTime=INFINITE State=UP PriorityTier=1
-"""
+{accounting}"""
 
 
-def missing() -> str:
+def missing(programs: tuple[str, ...] = PROGRAMS) -> str:
     """Which of its programs this machine lacks; empty where it has all."""
-    return ", ".join(name for name in PROGRAMS if not shutil.which(name, path=_PATH))
+    return ", ".join(name for name in programs if not shutil.which(name, path=_PATH))
 
 
 class Slurm:
-    """A running cluster below a folder.
+    """A running cluster below a folder; with accounting where this machine has what it takes.
 
     environment: what a process needs to use it.
     """
@@ -91,21 +91,27 @@ class Slurm:
             real = shutil.which(name, path=_PATH)
             wrapper.write_text(f'#!/bin/sh\nSLURM_CONF={root}/slurm.conf exec {real} "$@"\n')
             wrapper.chmod(0o755)
-        self._configure()
+        self.accounting = not missing(accounting.PROGRAMS)
+        ports = _free_ports(3 + len(NODES))
+        self._configure(ports)
         self._start_munge()
+        if self.accounting:
+            accounting.start(root, (ports[-2], ports[-1]), self.run, self.environment)
         self.start_controller()
         for node in NODES:
             (root / "spool" / node).mkdir(parents=True)
             self.start_node(node)
         self._wait_until_idle()
 
-    def _configure(self) -> None:
+    def _configure(self, ports: list[int]) -> None:
+        text = accounting.CONFIGURATION if self.accounting else accounting.WITHOUT
         values = {
             "host": socket.gethostname().split(".")[0],
             "user": getpass.getuser(),
             "root": self._root,
-            "ports": _free_ports(1 + len(NODES)),
+            "ports": ports,
             "cores": os.cpu_count(),
+            "accounting": text.format(root=self._root, port=ports[-2]),
         }
         (self._root / "slurm.conf").write_text(_CONFIGURATION.format(**values))
         (self._root / "gres.conf").write_text(

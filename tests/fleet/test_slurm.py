@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import pytest
 from clones import BIN
+from fleet import accounting
+from fleet import slurm as clusters
 
-# Clusters of the tests have no accounting, and a first look after 40 s would be a long wait.
-SOON = ("--slurm-no-account", "--slurm-init-seconds-before-status-checks", "8")
 BOTH = "hardware=cluster-cpu16,cluster-cpu1"
 
 
 def test_each_training_runs_on_the_nodes_that_it_is_for(site, slurm):
-    site.snakemake("--profile", "slurm", *SOON, "measure", "--config", BOTH)
+    site.snakemake("--profile", "slurm", "measure", "--config", BOTH)
     records = {path: json.loads(content) for path, content in site.records().items()}
     assert set(records) == {
         f"{hardware}/mnist_mlp/{framework}/default-1.json"
@@ -37,10 +37,24 @@ def test_each_training_runs_on_the_nodes_that_it_is_for(site, slurm):
     assert "Nothing to be done" in planned.stdout
 
 
+def test_accounting_knows_whose_jobs_they_were(site, slurm):
+    if lacking := clusters.missing(accounting.PROGRAMS):
+        pytest.skip(f"this machine has no {lacking} (Debian: slurmdbd, mariadb-server)")
+    done = [number for number, job in slurm.jobs().items() if job["JobState"] == "COMPLETED"]
+    assert len(done) == 4
+    said = slurm.run("sacct", "-X", "-n", "-P", "-o", "JobID,Account,State,Partition,AllocCPUS")
+    cores = {"cpu16": site.cores, "cpu1": 1}
+    rows = [line.split("|") for line in said.splitlines()]
+    assert [int(number) for number, *_ in rows] == done
+    for _, account, state, partition, cpus in rows:
+        assert (account, state) == (accounting.ACCOUNT, "COMPLETED")
+        assert int(cpus) == cores[partition]
+
+
 def test_a_job_that_is_not_on_its_hardware_fails_and_leaves_no_record(site, slurm):
     before = set(slurm.jobs())
     failed = site.snakemake(
-        "--profile", "gce-k80", *SOON, "--retries", "0", "measure",
+        "--profile", "gce-k80", "--retries", "0", "measure",
         "--config", "frameworks=pytorch", check=False,
     )  # fmt: skip
     assert failed.returncode == 1
@@ -57,7 +71,7 @@ def test_a_job_that_is_not_on_its_hardware_fails_and_leaves_no_record(site, slur
 def test_hardware_without_a_partition_is_sent_nowhere(site, slurm):
     before = set(slurm.jobs())
     failed = site.snakemake(
-        "--profile", "slurm", *SOON, "measure", "--config", "hardware=gce-t4", check=False
+        "--profile", "slurm", "measure", "--config", "hardware=gce-t4", check=False
     )
     assert failed.returncode == 1
     assert "gives train_gce_t4 no slurm_partition under set-resources" in failed.stderr
@@ -75,7 +89,7 @@ class Training:
         self._checkpoints = site.folder / f"results/checkpoints/{folder}"
         self._before = set(slurm.jobs())
         self._words = [
-            "--profile", "slurm", *SOON, "measure", "--config", "hardware=cluster-cpu16",
+            "--profile", "slurm", "measure", "--config", "hardware=cluster-cpu16",
             "frameworks=pytorch", "scale=full", f"batch_size={batch_size}",
         ]  # fmt: skip
         self.log = site.folder / "snakemake.log"
