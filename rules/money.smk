@@ -22,10 +22,12 @@ rule prices:
     localrule: True
     conda:
         "../envs/workflow.yaml"
+    params:
+        rates=exchange_option(),
     message:
         "Getting the prices of today"
     shell:
-        "python scripts/prices.py 2>&1 | tee {log}"
+        "python scripts/prices.py {params.rates} 2>&1 | tee {log}"
 
 
 rule schedule:

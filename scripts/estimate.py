@@ -38,7 +38,7 @@ def main() -> None:
         planned,
         tables.runs_table([*published.runs(arguments.published, labels), *there]),
         arguments.scale,
-        market.of(arguments, machine.describe()["id"]),
+        market.of(arguments, machine.describe()["id"], catalogue),
         known.recipes,
         machine.usable_cores(),
     )

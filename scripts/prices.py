@@ -5,26 +5,32 @@ the old ones stay. Prints what changed.
 """
 
 import csv
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 
 from epochcost import errors, files
-from epochcost.costs import catalogues, prices
+from epochcost.costs import billing, catalogues, prices
 
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--prices", type=Path, default=Path("config/prices.csv"))
     parser.add_argument("--catalogue", default=catalogues.URL, help="an address or a folder")
+    parser.add_argument(
+        "--exchange-rates", type=billing.assignments, default={}, help="USD for one: EUR=1.15"
+    )
     parser.add_argument("--dry-run", action="store_true", help="print the changes alone")
     arguments = parser.parse_args()
-    prices.load(arguments.prices)  # what is wrong already is said before anything is fetched
+    rates = arguments.exchange_rates
+    prices.load(
+        arguments.prices, rates=rates
+    )  # what is wrong already is said before anything is fetched
     with open(arguments.prices, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         columns, rows = list(reader.fieldnames), list(reader)
     providers = sorted({row["provider"] for row in rows})
     catalogue, missing = catalogues.read(arguments.catalogue.rstrip("/"), providers)
-    today = date.today()
+    today = datetime.now(UTC).date()
     if any(row["as_of"] == today.isoformat() for row in rows):
         raise errors.InputError(f"{arguments.prices} has prices of {today} already")
     found = catalogues.refresh(rows, catalogue, today)
@@ -35,7 +41,7 @@ def main() -> None:
                 writer = csv.DictWriter(file, columns, lineterminator="\n")
                 writer.writeheader()
                 writer.writerows([*rows, *found.rows])
-            prices.load(temporary)
+            prices.load(temporary, rates=rates)
         print(f"{len(found.rows)} prices of {today} are added to {arguments.prices}")
 
 

@@ -44,7 +44,7 @@ def main() -> None:
         arguments.arguments,
         arguments.disk_gib,
     )
-    offer = _cheapest(market.of(arguments, machine_id=""), arguments.hardware)
+    offer = _cheapest(market.of(arguments, "", hardware), arguments.hardware)
     rates = schedules.Rates(arguments.disk_usd_per_gib_month, arguments.rule_usd_per_month, 0.0)
     written = render(rerun)
     written["bill.md"] = bill(rerun, offer, rates)

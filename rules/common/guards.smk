@@ -34,7 +34,8 @@ def refuse_retired_hardware():
             # Imported where it is needed: it takes a fifth of a second, which each job would pay.
             from epochcost.costs import market, successors
 
-            offers = market.Market(prices.load(*PRICES, rates=KNOWN["exchange_rates"]))
+            known = prices.load(*PRICES, rates=KNOWN["exchange_rates"])
+            offers = market.Market(known, catalogue=KNOWN.hardware)
             sys.exit(f"epochcost: {successors.refusal(name, KNOWN.hardware, offers)}")
 
 

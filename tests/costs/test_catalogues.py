@@ -101,6 +101,21 @@ def test_a_new_book_is_added_and_the_old_one_stays(book):
     assert "already" in again.stderr
 
 
+def test_other_currencies_are_converted_while_prices_are_fetched(book):
+    path = book / "prices.csv"
+    head, *lines = path.read_text().splitlines()
+    place = head.split(",").index("currency")
+    cells = lines[0].split(",")
+    cells[place] = "EUR"
+    path.write_text("\n".join([head, ",".join(cells), *lines[1:]]) + "\n")
+    command = [sys.executable, ROOT / "scripts/prices.py", "--prices", path, "--catalogue", book]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "no exchange rate for 'EUR'" in done.stderr
+    rates = ["--exchange-rates", "EUR=1.15"]
+    done = subprocess.run([*command, *rates, "--dry-run"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_provider_that_the_catalogue_lacks_costs_no_other_one_its_prices(book):
     found, missing = catalogues.read(str(book), ["aws", "gcp", "nobody"])
     assert list(found) == ["gcp"]

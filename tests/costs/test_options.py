@@ -91,7 +91,34 @@ def test_the_cheapest_of_two_that_differ_by_chance_is_a_tie(make_options):
     assert found.cheapest_probability["c"] == 0
     assert found.cheapest_probability.sum() == pytest.approx(1)
     best = found.iloc[0]
-    assert set(options.tied_with(found, best, "billed").hardware_id) == {"a", "b"} - {best.name}
+    assert set(options.tied_with(found, best).hardware_id) == {"a", "b"} - {best.name}
+
+
+def test_the_same_runs_at_two_prices_are_no_tie(make_options, record, known):
+    """Whatever the training takes, the one price is below the other."""
+    about = configuration.load()
+    quick = copy.deepcopy(record)
+    quick["run"] |= {"hardware": "gce-p100", "id": "p100"}
+    runs = tables.runs_table([rows.run_row(quick, "P100")])
+    offers = [prices.Price("gce-p100", usd, kind, None, "me")
+              for kind, usd in (("on_demand", 1.0), ("spot", 0.8))]  # fmt: skip
+    found = options.options_table(
+        runs, tables.epochs_table([]), about.complete_samples(), about.recipes,
+        Market(known, "rates.csv", offers),
+    )  # fmt: skip
+    cheap, dear = found.iloc[0], found.iloc[1]
+    assert (cheap.price_kind, dear.price_kind) == ("spot", "on_demand")
+    assert dear.billed_low < cheap.billed_high
+    assert options.tied_with(found, cheap).empty
+
+
+def test_hardware_that_the_catalogue_calls_retired_is_no_offer():
+    offers = [prices.Price(name, 1.0, "on_demand", date(2026, 7, 1), "me") for name in "ab"]
+    market = Market(offers, catalogue={"a": {"retired": "2026-08-01"}, "b": {}})
+    assert [price.hardware_id for price in market.available()] == ["b"]
+    assert market.retired() == {"a": date(2026, 8, 1)}
+    later = Market(offers, "2026-07", catalogue={"a": {"retired": "2026-08-01"}})
+    assert len(later.available()) == 2
 
 
 @pytest.mark.parametrize("increment", [None, 3600])
@@ -217,6 +244,21 @@ def test_retired_hardware_and_missed_targets_are_no_options(make_options, known)
         runs, no_epochs, about.complete_samples(), about.recipes, Market(known, "2017-12")
     )
     assert {"gce-k80", "gce-p100"} <= set(then.hardware_id)
+
+
+def test_the_number_of_epochs_from_which_one_is_cheaper_says_of_what(make_options):
+    found = make_options({"cpu": [3600], "gpu": [360]}, {"cpu": 0.1, "gpu": 0.5})
+    gpu = found.hardware_id.eq("gpu")
+    found = found.assign(gpu=gpu, price_kind=found.price_kind.mask(gpu, "spot"))
+    text = advice.text("mnist_mlp", found, None, None, Rental(boot_s=50))
+    assert "gpu with Keras TensorFlow (spot price, if never taken away) costs less than" in text
+    assert "cpu with Keras TensorFlow from 3 epochs on." in text
+    # A published training's start is not known, and is not taken for nothing.
+    there = found.assign(source_id=found.source_id.mask(gpu, "woolf2017gpu"))
+    there = there.assign(overhead_s=there.overhead_s.mask(gpu, 0.0))
+    text = advice.text("mnist_mlp", there, None, None, Rental(boot_s=50))
+    assert "(spot price, as published, if never taken away) costs less than" in text
+    assert "from 3 epochs on, if both take as long to start." in text
 
 
 def test_the_advice_in_words(make_options):

@@ -1,4 +1,5 @@
 import csv
+import datetime
 
 import pytest
 
@@ -19,6 +20,7 @@ from epochcost.errors import InputError
         ("gce-k80,0.5,USX,on_demand,2017-11-28,me", "currency: no exchange rate for 'USX'; did yo"),
         ("gce-k80,0,USD,on_demand,2017-11-28,me", "price_per_hour: 0 is the price of the kind 'f"),
         ("gce-k80,1,USD,free,2017-11-28,me", "price_per_hour: 0 is the price of the kind 'free'"),
+        ("local,0.5,USD,on_demand,2017-11-28,me", "line 2, hardware_id: local is whichever machin"),
         (",0.5,USD,on_demand,2017-11-28,me", "line 2: hardware_id: None is not of type string"),
         ("gce-k80,0.5,USD,on_demand,2017-11-28,", "line 2: source_id: None is not of type string"),
     ],
@@ -28,6 +30,13 @@ def test_a_bad_price_is_named_with_line_and_column(price_file, row, message):
         prices.load(price_file(row))
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_a_day_that_has_begun_further_east_is_not_the_future(price_file):
+    path, day = price_file("a,1,USD,on_demand,2026-07-02,me"), datetime.date(2026, 7, 1)
+    assert len(prices.load(path, today=day)) == 1
+    with pytest.raises(InputError, match="2026-07-02 is in the future"):
+        prices.load(path, today=day - datetime.timedelta(days=1))
 
 
 def test_a_short_row_is_named(price_file):

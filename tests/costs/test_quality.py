@@ -85,6 +85,23 @@ def test_all_are_judged_by_the_target_of_today(record):
     assert list(judged.quality_reached) == [True, False, True]
 
 
+def test_times_are_those_of_undisturbed_runs_and_quality_is_that_of_all(record):
+    runs = [reaching(record, trial, 0.98 + trial / 1000) for trial in (1, 2)]
+    for run, seconds in zip(runs, (2.0, 100.0), strict=True):
+        run["epochs"] = [run["epochs"][0] | {"epoch": n, "train_s": seconds} for n in (1, 2, 3)]
+    runs[1]["noise"] = runs[1]["noise"] | {"flags": ["load from others"]}
+    made = tables.runs_table([rows.run_row(one, "") for one in runs])
+    epochs = tables.epochs_table(
+        [epoch for one in runs for epoch in rows.epoch_rows(one, rows.run_id(one))]
+    )
+    (row,) = quality.quality_table(made, epochs, {}, RECIPES).itertuples()
+    assert (row.runs, row.noisy_runs, row.value) == (2, 1, pytest.approx(0.9815))
+    assert row.time_s == made.time_s.iloc[0]
+    assert row.epoch_s < 100
+    (row,) = quality.quality_table(made, epochs, {}, RECIPES, keep_disturbed=True).itertuples()
+    assert row.time_s == made.time_s.median()
+
+
 def test_targets_leave_room_for_chance():
     """Those of today, by the runs that the documentation has."""
     folder = configuration.ROOT / "docs/records"

@@ -52,6 +52,13 @@ def test_what_ended_the_runs_is_judged_over_machines_as_the_plan_does(table):
     assert pd.isna(row.precision), "three machines are too few for the interval of the row"
 
 
+def test_runs_that_were_left_out_were_made(table):
+    runs = table(a=[10, 20] * 50)
+    runs["noise"] = runs.noise.where(~runs.trial.isin([1, 2, 3]), "load from others")
+    row = repeats.repeats_table(runs, wanted=0.02).iloc[0]
+    assert (row.ended_by, row.runs, row.runs_left_out) == ("100 runs", 97, 3)
+
+
 def test_disturbed_runs_are_left_out_and_counted_or_kept(make_tables, record):
     runs = [full_run(record, seconds, trial) for trial, seconds in enumerate([100, 102, 300], 1)]
     runs[2]["noise"] = runs[2]["noise"] | {"flags": ["load from others"]}
@@ -93,10 +100,31 @@ def test_frameworks_on_different_machines_are_not_compared(table):
 
 def test_repeated_predictions_have_their_range_and_no_confidence(make_tables, record):
     runs = [copy.deepcopy(record) for _ in range(6)]
-    row = repeats.repeats_table(make_tables(*runs)[0]).iloc[0]
+    for run in runs[4:]:  # two that were far slower
+        run["epochs"] = [
+            epoch | {"train_s": 5 * epoch["train_s"], "eval_s": 5 * epoch["eval_s"]}
+            for epoch in run["epochs"]
+        ]
+        run["blocks"] = [block | {"seconds": 5 * block["seconds"]} for block in run["blocks"]]
+    table = make_tables(*runs)[0]
+    own = table[table.source_id.eq("own")]
+    assert own.time_low.mean() > own.time_s.median(), "or this would test nothing"
+    row = repeats.repeats_table(table, wanted=0.5).iloc[0]
     assert row.runs == 6
     assert row.time_low < row.time_s < row.time_high
     assert pd.isna(row.time_confidence)
+    # They can be wrong together, and no precision was wanted of them.
+    assert pd.isna(row.precision)
+    assert row.ended_by == ""
+
+
+def test_a_model_on_the_processor_is_not_compared_as_one_on_the_gpu(table):
+    runs = table(a=[100] * 6)
+    own = runs[runs.source_id.eq("own")]
+    both = pd.concat([own, own.assign(gpus_used=1, time_s=10.0)])
+    (row,) = repeats.comparisons_table(both).itertuples()
+    assert {row.gpus_used, row.over_gpus_used} == {0, 1}
+    assert row.ratio in (0.1, 10)
 
 
 def test_too_few_runs_have_a_ratio_and_no_verdict(table):

@@ -42,6 +42,16 @@ def test_an_own_run_in_another_variant_is_no_base(runs):
     assert list(table.runs) == [1, 1]
 
 
+@pytest.mark.parametrize("other", [{"machine": "b"}, {"vcpus": 2}, {"weights": "random"}], ids=str)
+def test_what_ran_elsewhere_or_otherwise_is_no_base(runs, other):
+    one = runs[runs.run_id.eq("manne2018gpu/leadergpu-2xp100-1gpu")]
+    own = [
+        one.assign(variant="default", time_s=100.0),
+        one.assign(variant="devices_2", gpus_used=2, time_s=50.0, **other),
+    ]
+    assert scaling.scaling_table(pd.concat(own).assign(source_id="own")).empty
+
+
 def test_disturbed_runs_give_way_to_others(runs):
     one = runs[runs.run_id.eq("manne2018gpu/leadergpu-2xp100-1gpu")]
     own = [

@@ -118,6 +118,17 @@ def test_what_is_not_the_same_is_never_averaged(make_tables, record, change):
     assert sorted(own(relative).time_s) == [100, 200]
 
 
+def test_a_new_driver_of_the_gpu_begins_a_row_of_its_own(make_tables, record):
+    record["software"] |= {"device": "gpu"}
+    record["machine"] |= {"gpus": [{"name": "T4", "uuid": "u"}], "driver": "570.1"}
+    one, two = full_run(record, 100), full_run(record, 200, 2)
+    two["machine"] |= {"driver": "580.2"}
+    _, _, relative = make_tables(one, two)
+    assert dict(zip(own(relative).driver, own(relative).time_s, strict=True)) == {
+        "570.1": 100, "580.2": 200,
+    }  # fmt: skip
+
+
 def test_a_quick_run_is_marked_and_never_averaged_with_full_ones(make_tables, record):
     _, _, relative = make_tables(record, full_run(record, 100, 2))
     rows = own(relative)

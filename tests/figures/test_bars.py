@@ -124,6 +124,7 @@ def test_a_tuned_run_is_told_from_a_default_one(relative):
     table = relative()
     own = table[table.source_id.eq("own")]
     shown = rows_of(pd.concat([table, own.assign(variant="tuned")]))
+    shown = shown.assign(apart=selection.tell_apart(shown))
     names = [bars._row_name(row, bars.QUANTITIES[0]) for row in shown.itertuples()]
     assert sum("(tuned)" in name for name in names) == 1
     assert len(set(names)) == len(names)
@@ -186,7 +187,36 @@ def test_dollars(value, text):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.4975, "$0.4975"), (0.1, "$0.10"), (1.5075, "$1.5075"), (3, "$3.00")]
+    ("value", "text"), [(0.4975, "$0.4975"), (0.1, "$0.10"), (113.9328, "$113.9328"), (3, "$3.00")]
 )
 def test_prices_are_not_rounded(value, text):
     assert style.price(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(42, "42 s"), (600, "10 min"), (9000, "2.5 h"), (4.5e6, "1,250 h")]
+)
+def test_durations(value, text):
+    assert style.seconds(value) == text
+
+
+def test_the_headline_says_the_kind_of_a_price_that_differs(relative):
+    shown = rows_of(relative())
+    own = shown.source_id.eq("own")
+    spot = shown.assign(
+        price_kind=shown.price_kind.mask(own, "spot"),
+        mixed_price_kinds=shown.mixed_price_kinds.mask(own, True),
+    )
+    text = bars._headline(spot, bars.QUANTITIES[1], "MNIST", BASE)
+    assert text.endswith("(predicted, spot price)")
+
+
+def test_two_versions_of_one_framework_have_two_names(relative):
+    table = relative()
+    own = table[table.source_id.eq("own")]
+    shown = rows_of(pd.concat([table, own.assign(framework_version="keras 9")]))
+    figure = bars.draw(shown, bars.QUANTITIES[0], "MNIST", BASE)
+    names = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert sum("keras 9" in name for name in names) == 1
+    assert len(set(names)) == len(names)
+    plt.close(figure)

@@ -7,6 +7,7 @@ import pytest
 
 from epochcost.configuration import ROOT
 from epochcost.costs import noise
+from epochcost.figures import selection
 from epochcost.records.record import _completed
 from epochcost.report import answer, page, quality
 
@@ -19,7 +20,8 @@ def row() -> dict:
     return {
         "workload": "mnist_mlp", "framework": "pytorch", "framework_version": "torch 2",
         "variant": "default", "hardware_id": "local", "hardware_label": "AMD EPYC, 2 cores",
-        "machine_id": "0123456789ab", "source_id": "own", "baseline": "woolf2017gpu", "runs": 1,
+        "machine_id": "0123456789ab", "driver": "", "source_id": "own", "runs": 1,
+        "baseline": "woolf2017gpu",
         "time_s": 33.0, "time_low": float("nan"), "time_high": float("nan"),
         "time_confidence": float("nan"), "machines": 1,
         "time_relative": 0.511, "predicted": False, "data_source": "mirror",
@@ -76,12 +78,37 @@ def test_an_unknown_cost_is_no_number(row):
     )
 
 
+def test_a_machine_elsewhere_cannot_be_priced_here(row):
+    text = say(row, cost_usd=float("nan"), machine_id="ba9876543210")
+    assert text.endswith("at an unknown cost (a price is given where the machine is).")
+
+
 def test_what_compares_with_no_published_run_has_a_time_and_a_cost(row):
     nothing = float("nan")
     assert say(row, workload="own", time_relative=nothing, cost_relative=nothing) == (
         "This machine (AMD EPYC, 2 cores) trains own (PyTorch, 33 s, a single run) "
         "for $0.000920 at $0.10 an hour, $0.00120 billed; no published run compares with it."
     )
+    spot = {"price_kind": "spot", "time_relative": nothing, "cost_relative": nothing}
+    assert "at $0.10 an hour (spot), $0.00120 billed" in say(row, **spot)
+
+
+def test_rows_of_one_name_are_told_apart(row):
+    newer = row | {"framework_version": "torch 3"}
+    first, second = answer.sentences(pd.DataFrame([row, newer]), BASES, "0123456789ab")
+    assert "(PyTorch, torch 2, 33 s, a single run)" in first
+    assert "(PyTorch, torch 3, 33 s, a single run)" in second
+    more = {"time_relative_low": None, "time_relative_high": None, "price_date": "", "metric": ""}
+    (cells, _) = page.section("w", "W", pd.DataFrame([row | more, newer | more]), {}).rows
+    assert cells["remarks"] == "torch 2"
+    tuned = [row | {"variant": "tuned", "settings": text} for text in ("", "a=1", "a=2")]
+    assert selection.tell_apart(pd.DataFrame(tuned)) == ["no settings", "a=1", "a=2"]
+    others = [row, row | {"variant": "tuned"}, row | {"workload": "mnist_cnn"}]
+    assert selection.tell_apart(pd.DataFrame(others)) == ["", "", ""]
+    two = [row | {"driver": "570.1"}, row | {"driver": "580.2", "machine_id": "ba"}]
+    assert selection.tell_apart(pd.DataFrame(two)) == [
+        "driver 570.1, machine 0123456789ab", "driver 580.2, machine ba",
+    ]  # fmt: skip
 
 
 def test_a_failed_run_is_a_sentence():

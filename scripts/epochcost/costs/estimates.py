@@ -72,9 +72,10 @@ def estimate_table(
     """
     last = prices.in_book(market.known, prices.LATEST)
     offers = {price.hardware_id: price for price in _preferred(market.available())}
+    since = market.retired()
     gone = {
         price.hardware_id: price
-        for price in _preferred([price for price in last if price.retired])
+        for price in _preferred([price for price in last if price.hardware_id in since])
         if price.hardware_id not in offers
     }
     if market.local is not None:
@@ -96,7 +97,7 @@ def estimate_table(
         same = same[(is_own & same.recipe.eq(recipe) & _is_on(same, data)) | ~is_own & as_published]
         basis, seconds = _seconds(same, variant, scale)
         price = offers.get(hardware) or gone.get(hardware)
-        retired = gone[hardware].retired if hardware in gone else None
+        retired = since[hardware] if hardware in gone else None
         cost = None
         if seconds is not None and price is not None:
             cost = len(group) * _bill(seconds, price, market.rental)
@@ -141,7 +142,11 @@ def _seconds(same: pd.DataFrame, variant: str, scale: str) -> tuple[str, float |
         return (PREDICTED if scale == "full" else FULL), seconds
     published = same[same.source_id.ne(OWN)]
     if len(published):
-        return (PUBLISHED if scale == "full" else FULL), float(published.time_s.median())
+        # Of the variant, if there are any; and of the newest study, which had the newest software.
+        alike = published[published.variant.eq(variant)]
+        published = alike if len(alike) else published
+        newest = published[published.date.eq(published.date.max())]
+        return (PUBLISHED if scale == "full" else FULL), float(newest.time_s.median())
     return UNKNOWN, None
 
 

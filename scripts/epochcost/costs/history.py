@@ -42,7 +42,8 @@ def history_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
     day. A price of before it, which held when it was published, is taken at that day.
     """
     published = runs[runs.source_id.ne(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
-    fastest = published.sort_values("time_s").drop_duplicates(["workload", "hardware_id"])
+    ordered = published.sort_values(["time_s", "date"], kind="stable")
+    fastest = ordered.drop_duplicates(["workload", "hardware_id"])
     fastest = fastest.rename(columns={"date": "published"})
     dated = pd.DataFrame(
         [

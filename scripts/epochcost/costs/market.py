@@ -26,6 +26,7 @@ class Market:
     rental: what is paid for beside a training's process.
     local: the price of the machine at hand; None when it is not known.
     machine_id: the machine at hand; no other machine has its price.
+    catalogue: config/hardware.yaml, for since when hardware cannot be rented any more.
     """
 
     known: list[Price]
@@ -34,6 +35,7 @@ class Market:
     rental: Rental = field(default_factory=Rental)
     local: Price | None = None
     machine_id: str = ""
+    catalogue: dict[str, dict] = field(default_factory=dict)
 
     def current(self) -> list[Price]:
         """The prices of the book that are not too old by then to be counted on.
@@ -61,12 +63,19 @@ class Market:
     def available(self) -> list[Price]:
         """The same without hardware that cannot be rented any more at the time of the book."""
         day = prices.day_of(self.book) or date.today()
-        gone = {
-            price.hardware_id
-            for price in [*self.known, *self._offers]
-            if price.retired and price.retired <= day
-        }
+        gone = {hardware for hardware, since in self.retired().items() if since <= day}
         return [price for price in self.current() if price.hardware_id not in gone]
+
+    def retired(self) -> dict[str, date]:
+        """Since when hardware cannot be rented any more, as the catalogue or its prices say."""
+        said = [
+            (name, date.fromisoformat(entry["retired"]))
+            for name, entry in self.catalogue.items()
+            if "retired" in entry
+        ]
+        prices_of = [*self.known, *self._offers]
+        said += [(price.hardware_id, price.retired) for price in prices_of if price.retired]
+        return {name: min(day for other, day in said if other == name) for name, _ in said}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -92,11 +101,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def of(arguments: argparse.Namespace, machine_id: str) -> Market:
+def of(arguments: argparse.Namespace, machine_id: str, catalogue: dict[str, dict]) -> Market:
     """The market that a script was told of.
 
     Args:
         machine_id: the machine at hand, where the script was told of none.
+        catalogue: config/hardware.yaml.
 
     Raises:
         InputError: a price file or the name of the book cannot be.
@@ -118,4 +128,5 @@ def of(arguments: argparse.Namespace, machine_id: str) -> Market:
         rental=arguments.rental,
         local=local,
         machine_id=arguments.machine or machine_id,
+        catalogue=catalogue,
     )

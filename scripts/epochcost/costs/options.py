@@ -28,9 +28,14 @@ COLUMNS = [
     "hardware_id",
     "hardware_label",
     "machine_id",
+    "driver",
     "framework",
     "framework_version",
     "variant",
+    "settings",
+    "vcpus",
+    "gpus_used",
+    "recipe",
     "source_id",
     *billing.PRICE_COLUMNS,
     "runs",
@@ -128,13 +133,16 @@ def within_budget(options: pd.DataFrame, budget_usd: float) -> pd.DataFrame:
     return options[options.billed_high.fillna(options.billed_usd).le(budget_usd)]
 
 
-def tied_with(options: pd.DataFrame, best: pd.Series, column: str) -> pd.DataFrame:
-    """The other options whose range of `column` (`billed`, `elapsed`) reaches that of the best."""
-    unit = "usd" if column == "billed" else "s"
-    reach = best[f"{column}_high"]
-    reach = best[f"{column}_{unit}"] if pd.isna(reach) else reach
-    low = options[f"{column}_low"].fillna(options[f"{column}_{unit}"])
-    return options[low.le(reach) & (options.index != best.name)]
+def tied_with(options: pd.DataFrame, best: pd.Series) -> pd.DataFrame:
+    """The other options whose range of the bill reaches that of the best.
+
+    The same runs at another price are none: chance has no part in what differs there.
+    """
+    reach = best.billed_usd if pd.isna(best.billed_high) else best.billed_high
+    low = options.billed_low.fillna(options.billed_usd)
+    keys = [_key(key) for key in options[repeats.GROUP].itertuples(index=False)]
+    is_other = np.array([key != _key(best[repeats.GROUP]) for key in keys], bool)
+    return options[low.le(reach) & is_other]
 
 
 def break_even_epochs(option: pd.Series, other: pd.Series, rental: Rental) -> int | None:

@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from epochcost import files, schemas
 from epochcost.errors import InputError, nearest
+from epochcost.hardware import LOCAL
 
 LATEST = "latest"
 USD = "USD"
@@ -80,7 +81,7 @@ def load(
 
     Args:
         rates: USD for one unit of each other currency (`exchange_rates` of config.yaml).
-        today: no price is of a later day; default: the day of the call.
+        today: no price is of a later day than the next; default: the day of the call (UTC).
 
     Raises:
         InputError: names the file, the line and the column of what cannot be.
@@ -89,7 +90,7 @@ def load(
     rows = [(f"{path}, line {line}", row) for path in paths for line, row in _rows(path)]
     for where, row in rows:
         schemas.check(row, _SCHEMA, where)
-        _check_row(row, where, rates, today or date.today())
+        _check_row(row, where, rates, today or datetime.now(UTC).date())
     _check_together(rows, rates)
     return [_price(row, rates) for _, row in rows if row["price_per_hour"] is not None]
 
@@ -211,13 +212,18 @@ def _value(text: str, kind: str | list[str]) -> str | float | None:
 def _check_row(row: dict[str, Any], where: str, rates: Mapping[str, float], today: date) -> None:
     """What the schema cannot say of one row."""
     price, kind = row["price_per_hour"], row["price_kind"]
+    if row["hardware_id"] == LOCAL:
+        raise InputError(
+            f"{where}, hardware_id: {LOCAL} is whichever machine trains; of this one give --config "
+            "price=0.10, of others name the hardware (config/hardware.yaml)"
+        )
     increment, minimum = row.get("billing_increment_s"), row.get("minimum_charge_s")
     if row["currency"] not in rates:
         raise InputError(
             f"{where}, currency: no exchange rate for '{row['currency']}'; "
             f"{nearest(row['currency'], rates)}; others: exchange_rates in config.yaml"
         )
-    if date.fromisoformat(row["as_of"]) > today:
+    if date.fromisoformat(row["as_of"]) > today + timedelta(days=1):  # it is tomorrow somewhere
         raise InputError(f"{where}, as_of: {row['as_of']} is in the future")
     if price is not None and (price == 0) != (kind == FREE):
         raise InputError(

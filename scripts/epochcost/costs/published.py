@@ -72,6 +72,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         hardware_label=labels.get(row["hardware_id"], row["hardware_label"]),
         machine="",
         machine_id="",
+        driver="",
         date=row["published"],
         started_at=row["published"],
         scale="full" if row["row_kind"] == "total" else "statement",

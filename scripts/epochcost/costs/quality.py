@@ -4,7 +4,7 @@ import pandas as pd
 
 from epochcost import tuning
 from epochcost.costs import tables
-from epochcost.costs.repeats import GROUP
+from epochcost.costs.repeats import GROUP, undisturbed
 from epochcost.costs.rows import OWN, RANDOM
 from epochcost.records.record import LOSS, recipe_id
 
@@ -41,6 +41,7 @@ COLUMNS = [
     "own_recipe",
     "noisy_runs",
 ]
+_TIMES = ["epoch_s", "time_s", "input_share"]
 TARGET_COLUMNS = [
     "workload",
     "metric",
@@ -78,23 +79,30 @@ def quality_table(
     epochs: pd.DataFrame,
     complete_samples: dict[str, int],
     recipes: dict[str, dict],
+    keep_disturbed: bool = False,
 ) -> pd.DataFrame:
     """quality.csv: full runs on real data that ended well, made here.
 
     `value` is the median over runs of the held-out accuracy or the training loss, with the range
     over runs; `published_*` the range over the published runs of the same workload. `epoch_s` is
     the median epoch with its validation pass, the first of each run left out. `input_share` is
-    the time to fetch batches without training on them over the time of training on them.
+    the time to fetch batches without training on them over the time of training on them. Of these
+    times those of disturbed runs do not count, unless there are no others.
 
     Args:
         complete_samples: training samples of each workload's complete data.
         recipes: the recipe of each workload (config/workloads.yaml).
+        keep_disturbed: whether disturbed runs count beside undisturbed ones.
     """
     judged = _judged(runs)
     later = epochs[epochs.run_id.isin(judged.run_id) & epochs.epoch.gt(1)]
     judged = judged.merge(
         later.groupby("run_id").time_s.median().rename("epoch_s"), on="run_id", how="left"
     )
+    grouped = judged.groupby(GROUP, sort=False, dropna=False)
+    quiet = [undisturbed(group, keep_disturbed) for _, group in grouped]
+    timed = pd.concat(quiet or [judged])[["run_id", *_TIMES]]
+    judged = judged.drop(columns=_TIMES).merge(timed, on="run_id", how="left")
     table = judged.groupby(GROUP, sort=False, dropna=False).agg(
         hardware_label=("hardware_label", "first"),
         batch_size=("batch_size", "first"),

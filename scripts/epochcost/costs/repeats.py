@@ -19,6 +19,7 @@ GROUP = [
     "variant",
     "hardware_id",
     "machine_id",
+    "driver",
     "source_id",
     "predicted",
     "synthetic",
@@ -64,6 +65,7 @@ _COMPARABLE = [
     "workload",
     "hardware_id",
     "machine",
+    "driver",
     "predicted",
     "synthetic",
     "data_complete",
@@ -72,7 +74,7 @@ _COMPARABLE = [
     "recipe",
     "vcpus",
 ]
-_COMPARED = ["framework", "framework_version", "variant", "settings"]
+_COMPARED = ["framework", "framework_version", "variant", "settings", "gpus_used"]
 COMPARISONS_COLUMNS = [
     *_COMPARABLE,
     *_COMPARED,
@@ -91,8 +93,9 @@ def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     """One row per group of repeated runs.
 
     `time_s` is the median over runs; `time_low` and `time_high` its interval, which holds it with
-    the probability `time_confidence`. Predictions have the mean of their intervals, without a
-    confidence, however many there are: they can be wrong together. One full run has none. Where
+    the probability `time_confidence`. Predictions have an interval as wide, over their median, as
+    theirs are in the mean, without a confidence, however many there are: they can be wrong
+    together. One full run has none. Where
     several machines of the same hardware were measured, the numbers are those of the machines'
     medians, since runs on one machine say nothing about the next.
 
@@ -101,7 +104,7 @@ def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
         keep_disturbed: whether disturbed runs count beside undisturbed ones; where there is no
             other run, they do.
     """
-    return _by_group(runs, _summary, _SUMMARY_COLUMNS, keep_disturbed)
+    return _by_group(runs, lambda group, _: _summary(group), _SUMMARY_COLUMNS, keep_disturbed)
 
 
 def repeats_table(
@@ -109,21 +112,21 @@ def repeats_table(
 ) -> pd.DataFrame:
     """repeats.csv: how far own runs of the same repeat each other.
 
-    `precision` is half the width of the 95 % interval over the median, empty for less than six
-    runs (or machines, where there are several); `ended_by` whether the runs are enough for what was
-    wanted (`precision`) or the time ended first (`budget`), empty where nothing was wanted;
-    `trimmed_mean_s` MLPerf's mean without the fastest and the slowest run; `machine_spread` the
-    slowest machine's median over the fastest one's.
+    `precision` is half the width of the 95 % interval over the median, empty for predictions and
+    for less than six runs (or machines, where there are several); `ended_by` whether the runs are
+    enough for what was wanted (`precision`) or the time ended first (`budget`), empty where nothing
+    was wanted; `trimmed_mean_s` MLPerf's mean without the fastest and the slowest run;
+    `machine_spread` the slowest machine's median over the fastest one's.
 
     Args:
         wanted: the precision that was configured.
     """
 
-    def row(group: pd.DataFrame) -> dict:
-        reached = repeats.precision(values_of(group))
+    def row(group: pd.DataFrame, made: int) -> dict:
+        full = not group.predicted.iloc[0]
         return _summary(group) | {
-            "precision": reached,
-            "ended_by": _ended_by(group.time_s, wanted),
+            "precision": repeats.precision(values_of(group)) if full else None,
+            "ended_by": _ended_by(group.time_s, made, wanted) if full else "",
             "trimmed_mean_s": repeats.trimmed_mean(group.time_s),
             "fastest_s": group.time_s.min(),
             "slowest_s": group.time_s.max(),
@@ -133,17 +136,20 @@ def repeats_table(
     return _by_group(_usable(runs), row, REPEATS_COLUMNS, keep_disturbed)[REPEATS_COLUMNS]
 
 
-def _ended_by(times: pd.Series, wanted: float | None) -> str:
-    """What ended the runs of a group, as the plan judges it: over runs, on whichever machine.
+def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
+    """What ended the runs of a group, judged over runs, on whichever machine, as the plan does.
 
     Nothing did where no precision was wanted of it.
+
+    Args:
+        made: how many runs there are with those that were left out.
     """
-    reached, runs = repeats.precision(times), len(times)
-    if not wanted or runs < repeats.FEWEST_RUNS:
+    reached = repeats.precision(times)
+    if not wanted or made < repeats.FEWEST_RUNS:
         return ""
     if reached is not None and reached <= wanted:
         return "precision"
-    return "budget" if runs < repeats.MOST_RUNS else f"{repeats.MOST_RUNS} runs"
+    return "budget" if made < repeats.MOST_RUNS else f"{repeats.MOST_RUNS} runs"
 
 
 def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
@@ -177,14 +183,14 @@ def _usable(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_group(
-    runs: pd.DataFrame, row: Callable[[pd.DataFrame], dict], columns: list[str], keep: bool
+    runs: pd.DataFrame, row: Callable[[pd.DataFrame, int], dict], columns: list[str], keep: bool
 ) -> pd.DataFrame:
-    """A row for each group of repeated runs."""
+    """A row for each group of repeated runs, of those that count and how many there are."""
     rows = []
     for key, group in runs.groupby(GROUP, sort=False, dropna=False):
         kept = undisturbed(group, keep)
         left_out = {"runs_left_out": len(group) - len(kept)}
-        rows.append(dict(zip(GROUP, key, strict=True)) | row(kept) | left_out)
+        rows.append(dict(zip(GROUP, key, strict=True)) | row(kept, len(group)) | left_out)
     return pd.DataFrame(rows, columns=None if rows else list(dict.fromkeys([*GROUP, *columns])))
 
 
@@ -210,7 +216,11 @@ def _summary(group: pd.DataFrame) -> dict:
     """What a group of repeated runs says together."""
     first = group.iloc[0]
     values = values_of(group)
-    low, high, confidence = group.time_low.mean(), group.time_high.mean(), None
+    low, high = (
+        values.median() * (bound / group.time_s).mean()
+        for bound in (group.time_low, group.time_high)
+    )
+    confidence = None
     if not first.predicted and (interval := repeats.median_interval(values)):
         low, high, confidence = interval.low, interval.high, interval.confidence
     reached = group.quality_reached.dropna()

@@ -20,6 +20,7 @@ class RunRow:
         that, with `time_low` and `time_high` (`predicted` is then true).
     machine: the machine that trained; of published runs not known.
     machine_id: the same, set where each machine is shown by itself (hardware `local`).
+    driver: version of the GPU's driver; empty where the processor trained, or not known.
     started_at: of an own run, to the second, UTC; of a published one its day.
     wall_s: seconds of all of the run's processes, from their start to the record.
     overhead_s: of an own run, seconds of its processes outside of `time_s`: start, data, building,
@@ -43,6 +44,7 @@ class RunRow:
     hardware_label: str
     machine: str
     machine_id: str
+    driver: str
     date: str
     started_at: str
     scale: str
@@ -128,6 +130,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         else hardware_label,
         machine=machine["id"],
         machine_id=machine["id"] if local else "",
+        driver=(_gpus_used(record) and machine["driver"]) or "",
         date=run["started_at"][:10],
         started_at=run["started_at"],
         scale=run["scale"],

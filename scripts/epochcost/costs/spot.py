@@ -22,6 +22,10 @@ TABLE_COLUMNS = [
     "variant",
     "hardware_id",
     "machine_id",
+    "driver",
+    "settings",
+    "vcpus",
+    "gpus_used",
     "source_id",
     "price_book",
     "price_kind",
@@ -45,6 +49,9 @@ TABLE_COLUMNS = [
     "data_complete",
     "weights",
     "batch_size",
+    "recipe",
+    "own_recipe",
+    "quality_reached",
     "noisy_runs",
 ]
 

@@ -20,7 +20,7 @@ from epochcost.records.record import recipe_id
 
 # Editions of a data set, and damaged samples, differ by less than this share.
 _SAME_SAMPLES = 0.02
-_IDS = ("machine", "machine_id", "framework_version", "recipe")
+_IDS = ("machine", "machine_id", "driver", "framework_version", "recipe")
 # A cost and its bounds, and the times that they are of.
 _BOUNDS = {"usd": "time_s", "low": "time_low", "high": "time_high"}
 
@@ -68,6 +68,7 @@ RELATIVE_COLUMNS = [
     "baseline",
     "hardware_label",
     "machine_id",
+    "driver",
     "framework_version",
     "epochs",
     "baseline_epochs",

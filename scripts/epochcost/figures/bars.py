@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
-from epochcost.figures.selection import remarks
+from epochcost.figures.selection import remarks, tell_apart, words
 
 _TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]
 _WIDTH, _ROW_HEIGHT = 10, 0.44
@@ -80,6 +80,7 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
         base: what 1x is.
     """
     style.apply()
+    rows = rows.assign(apart=tell_apart(rows))
     figure, axes = plt.subplots(
         figsize=(_WIDTH, 1.9 + _ROW_HEIGHT * len(rows)), layout="constrained"
     )
@@ -200,10 +201,14 @@ def _axes(axes, rows, quantity: Quantity, base: Base, low: float, high: float) -
 
 def _row_name(row, quantity: Quantity) -> str:
     name = f"{row.hardware_label} · {style.framework_name(row.framework, row.variant)}"
-    notes = [note for note in remarks(row) if note != "predicted"]
-    if quantity.name == "cost" and row.mixed_price_kinds:
-        notes.append(f"{row.price_kind.replace('_', '-')} price")
+    notes = [note for note in (row.apart, *remarks(row)) if note not in ("", "predicted")]
+    notes += _price_remark(row, quantity)
     return f"{name}\n({', '.join(notes)})" if notes else name
+
+
+def _price_remark(row, quantity: Quantity) -> list[str]:
+    mixed = quantity.name == "cost" and row.mixed_price_kinds
+    return [f"{words(row.price_kind)} price"] if mixed else []
 
 
 def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> str:
@@ -217,7 +222,8 @@ def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) ->
     best = good.loc[good[quantity.ratio].idxmin()]
     who = f"{best.hardware_label} with {style.framework_name(best.framework, best.variant)}"
     ratio = f"{style.ratio(best[quantity.ratio])} {quantity.versus.format(base.short)}"
-    notes = f" ({', '.join(remarks(best))})" if remarks(best) else ""
+    said = remarks(best) + _price_remark(best, quantity)
+    notes = f" ({', '.join(said)})" if said else ""
     return f"{title}: {who} {quantity.verb} {ratio}{notes}"
 
 

@@ -35,7 +35,7 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     free = options[options.billed_usd.eq(0)]
     shown = options[options.billed_usd.gt(0)]
     shown = shown.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
-    shown = shown.assign(efficient=efficient(shown))
+    shown = shown.assign(efficient=efficient(shown), apart=selection.tell_apart(shown))
     if shown.empty:
         axes.text(0.5, 0.5, "no option with a price is known", ha="center", color=style.FAINT)
         axes.set_axis_off()
@@ -111,7 +111,7 @@ def _point(axes, row) -> None:
         alpha=1.0 if row.efficient else 0.75, zorder=4,
     )  # fmt: skip
     if row.efficient:
-        notes = [row.price_kind.replace("_", "-")]
+        notes = [note for note in (row.apart, selection.words(row.price_kind)) if note]
         notes += selection.option_remarks(row)
         notes += [] if own else ["as published"]
         name = f"{row.hardware_label}, {style.framework_name(row.framework, row.variant)}"
@@ -140,7 +140,7 @@ def _legend(figure: plt.Figure, options: pd.DataFrame) -> None:
 
 def _marks(best: pd.Series) -> str:
     """What a reader must know of the option that the headline names."""
-    marks = selection.option_remarks(best)
+    marks = selection.offer_remarks(best)
     return f" ({', '.join(marks)})" if marks else ""
 
 

@@ -7,6 +7,13 @@ from epochcost.costs.repeats import GROUP, best_known
 from epochcost.costs.rows import OWN, RANDOM
 
 _FRAMEWORKS = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch", "fastai", "keras-cntk"]
+# Columns by which rows of one name differ; how a value is said, and how that there is none.
+_TELLING = (
+    ("framework_version", "{}", ""),
+    ("driver", "driver {}", ""),
+    ("settings", "{}", "no settings"),
+    ("machine_id", "machine {}", ""),
+)
 _SAME_RUNS = [*GROUP, "hardware_label", "epochs"]
 _SAME_OFFER = [*GROUP, "baseline", "price_book", "price_kind"]
 
@@ -78,6 +85,35 @@ def option_remarks(option) -> list[str]:
     notes = ["predicted"] * bool(option.predicted) + data_remarks(option)
     notes += ["disturbed"] * bool(option.noisy_runs)
     return notes + ["if never taken away"] * (option.price_kind in prices.INTERRUPTIBLE)
+
+
+def offer_remarks(option) -> list[str]:
+    """What a reader must know of an option and of its price, before it is set against others."""
+    kind = option.price_kind
+    notes = [] if kind == prices.ON_DEMAND else [f"{words(kind)} price"]
+    return notes + ["as published"] * (option.source_id != OWN) + option_remarks(option)
+
+
+def words(price_kind: str) -> str:
+    """The kind of a price as people say it."""
+    return price_kind.replace("_", "-")
+
+
+def tell_apart(rows: pd.DataFrame) -> list[str]:
+    """What tells rows apart that have the same hardware, framework and variant; else nothing.
+
+    Args:
+        rows: of relative.csv or options.csv, all that are shown together.
+    """
+    same_name = ["workload", "hardware_label", "framework", "variant"]
+    said: list[list[str]] = [[] for _ in range(len(rows))]
+    for column, form, nothing in _TELLING:
+        values = rows[column].fillna("")
+        differ = values.groupby([rows[name] for name in same_name]).transform("nunique").gt(1)
+        for facts, value, differs in zip(said, values, differ, strict=True):
+            if differs:
+                facts.append(form.format(value) if value else nothing)
+    return [", ".join(fact for fact in facts if fact) for facts in said]
 
 
 def data_remarks(row) -> list[str]:

@@ -101,7 +101,7 @@ def seconds(value: float) -> str:
         return f"{value:.3g} s"
     if value < 7200:
         return f"{value / 60:.3g} min"
-    return f"{value / 3600:.3g} h"
+    return f"{value / 3600:,.0f} h" if value >= 3.6e6 else f"{value / 3600:.3g} h"
 
 
 def dollars(value: float) -> str:
@@ -115,5 +115,6 @@ def dollars(value: float) -> str:
 
 
 def price(value: float) -> str:
-    """A price as it is known: nothing is rounded away."""
-    return f"${value:.2f}" if round(value, 2) == value else f"${value:g}"
+    """A price as it is known, to the millionth; two digits after the point at least."""
+    whole, digits = f"{value:.6f}".split(".")
+    return f"${whole}.{digits.rstrip('0').ljust(2, '0')}"

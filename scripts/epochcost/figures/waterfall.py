@@ -6,7 +6,7 @@ import pandas as pd
 from epochcost.costs import billing
 from epochcost.costs.billing import Rental
 from epochcost.costs.rows import OWN
-from epochcost.figures import style
+from epochcost.figures import selection, style
 
 
 def parts_of(row: pd.Series, rental: Rental) -> dict[str, float]:
@@ -70,7 +70,7 @@ def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     training = parts.get("training", 0.0) / row.billed_usd
-    notes = ["predicted"] * bool(row.predicted) + ["synthetic data"] * bool(row.synthetic)
+    notes = selection.offer_remarks(row)
     who = f"{row.hardware_label} with {style.framework_name(row.framework, row.variant)}"
     said = f" ({', '.join(notes)})" if notes else ""
     style.headline(figure, f"{title}, {who}{said}: {training:.0%} of the bill is training")

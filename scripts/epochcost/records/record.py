@@ -29,9 +29,14 @@ _PARTS = (
     "settings",
     "data",
     "weights",
+    "phases",
     "epochs",
     "quality",
+    "steady_state",
     "noise",
+    "interruptions",
+    "energy_j",
+    "failure",
 )
 # What makes two trainings of a workload the same; titles and targets do not.
 _RECIPE = (

@@ -31,6 +31,7 @@ def text(
             f"{workload}: no option is known. What was measured has no price that holds now; for "
             "this machine give one with --config price=0.10.\n"
         )
+    options = options.assign(apart=selection.tell_apart(options))
     lines = [f"{workload}: one training, started and billed by itself"]
     lines += [*_cheapest(options, deadline_s), _fastest(options, budget_usd)]
     lines += ["", *_table(options[options.efficient.astype(bool)]), ""]
@@ -47,7 +48,7 @@ def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> list[str]:
         return [f"Cheapest{limit}: none does; the fastest is {_said(fastest)}."]
     best = in_time.loc[in_time.billed_usd.idxmin()]
     lines = [f"Cheapest{limit}: {_said(best)}."]
-    tied = choices.tied_with(in_time, best, "billed")
+    tied = choices.tied_with(in_time, best)
     if len(tied):
         names = "; ".join(f"{_name(option)}{_kind(option)}" for _, option in tied.iterrows())
         lines.append(f"No difference in cost is shown between it and: {names}.")
@@ -67,7 +68,7 @@ def _said(option: pd.Series) -> str:
     return (
         f"{_name(option)}, {_span(option, 'elapsed', style.seconds)} for "
         f"{_span(option, 'billed', style.dollars)} ("
-        f"{_words(option.price_kind)}, {style.price(option.price_per_hour_usd)} an hour"
+        f"{selection.words(option.price_kind)}, {style.price(option.price_per_hour_usd)} an hour"
         f"{_notes(option)}{_break_even_rate(option)})"
     )
 
@@ -81,16 +82,13 @@ def _break_even_rate(option: pd.Series) -> str:
     return f"; it costs what it does on demand if that happens {said} times an hour"
 
 
-def _words(kind: str) -> str:
-    return kind.replace("_", "-")
-
-
 def _kind(option: pd.Series) -> str:
-    return f" ({_words(option.price_kind)})"
+    return f" ({selection.words(option.price_kind)})"
 
 
 def _name(option: pd.Series) -> str:
-    return f"{option.hardware_label} with {style.framework_name(option.framework, option.variant)}"
+    name = f"{option.hardware_label} with {style.framework_name(option.framework, option.variant)}"
+    return f"{name} [{option.apart}]" if option.apart else name
 
 
 def _notes(option: pd.Series) -> str:
@@ -115,7 +113,7 @@ def _table(options: pd.DataFrame) -> list[str]:
     rows = [("worth it: nothing is both faster and cheaper", "time", "bill", "cheapest with")]
     rows += [
         (
-            f"{_name(option)} ({_words(option.price_kind)}{_notes(option)})",
+            f"{_name(option)} ({selection.words(option.price_kind)}{_notes(option)})",
             style.seconds(option.elapsed_s),
             style.dollars(option.billed_usd),
             f"{option.cheapest_probability:.0%}",
@@ -148,13 +146,32 @@ def _break_evens(options: pd.DataFrame, rental: Rental) -> list[str]:
 
 
 def _break_even(first: pd.Series, second: pd.Series, rental: Rental) -> str:
+    """From how many epochs on one is the cheaper one.
+
+    What is around the epochs of a published training is not known; it is taken to be what it is
+    around the other one's.
+    """
+    owns = [option for option in (first, second) if option.source_id == OWN]
+    assumed = ""
+    if len(owns) == 1:
+        start = {"overhead_s": owns[0].overhead_s}
+        first, second = (pd.Series(dict(option) | start) for option in (first, second))
+        assumed = ", if both take as long to start"
     for option, other in ((first, second), (second, first)):
         number = choices.break_even_epochs(option, other, rental)
         if number == 1:
-            return f"{_name(option)} costs less than {_name(other)} for any number of epochs."
-        if number is not None:
-            return f"{_name(option)} costs less than {_name(other)} from {number:,} epochs on."
-    return f"Neither {_name(first)} nor {_name(second)} stays the cheaper one."
+            ends = "for any number of epochs"
+        elif number is not None:
+            ends = f"from {number:,} epochs on"
+        else:
+            continue
+        return f"{_offered(option)} costs less than {_offered(other)} {ends}{assumed}."
+    return f"Neither {_offered(first)} nor {_offered(second)} stays the cheaper one."
+
+
+def _offered(option: pd.Series) -> str:
+    notes = selection.offer_remarks(option)
+    return f"{_name(option)} ({', '.join(notes)})" if notes else _name(option)
 
 
 def _units(options: pd.DataFrame) -> list[str]:

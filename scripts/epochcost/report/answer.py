@@ -2,10 +2,11 @@
 
 import pandas as pd
 
+from epochcost.costs import prices
 from epochcost.costs.repeats import best_known
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
-from epochcost.figures.selection import remarks
+from epochcost.figures.selection import remarks, tell_apart, words
 from epochcost.hardware import LOCAL
 
 
@@ -23,6 +24,7 @@ def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> li
         own: rows of relative.csv (`own_rows`).
         machine_id: the machine that is `this machine`.
     """
+    own = own.assign(apart=tell_apart(own))
     years = baselines[baselines.scope.eq("all")].set_index("workload").price_book.str[:4]
     here = own.machine_id.eq(machine_id)
     ordered = pd.concat([own[here], own[~here]])
@@ -53,7 +55,7 @@ def _sentence(row, year: str | None, is_here: bool) -> str:
     elif row.hardware_id == LOCAL:
         who = f"{who} ({row.machine_id})"
     framework = style.framework_name(row.framework, row.variant)
-    facts = f"({framework}, {_how(row)}) {_cost(row)}"
+    facts = f"({framework}, {_how(row)}) {_cost(row, is_here)}"
     if pd.isna(row.time_relative):
         return f"{who} trains {row.workload} {facts}; no published run compares with it."
     ratio = style.ratio(row.time_relative)
@@ -62,36 +64,40 @@ def _sentence(row, year: str | None, is_here: bool) -> str:
 
 def _how(row) -> str:
     """The absolute time, what it is worth, and what a reader must know of it."""
-    words = [style.seconds(row.time_s)]
+    facts = [row.apart, style.seconds(row.time_s)]
     spread = pd.notna(row.time_low) and pd.notna(row.time_high)
     within = f"{style.seconds(row.time_low)} to {style.seconds(row.time_high)}" if spread else ""
     if row.predicted:
-        words[0] = f"predicted {words[0]}"
+        facts[1] = f"predicted {facts[1]}"
     if row.runs > 1:
         machines = f" on {row.machines} machines" if row.machines > 1 else ""
-        words.append(f"median of {row.runs} {'quick ' if row.predicted else ''}runs{machines}")
+        facts.append(f"median of {row.runs} {'quick ' if row.predicted else ''}runs{machines}")
         if row.predicted:
-            words.append(within)
+            facts.append(within)
         else:
-            words.append(f"{within} with {row.time_confidence:.0%} confidence")
+            facts.append(f"{within} with {row.time_confidence:.0%} confidence")
     else:
-        words.append(within if row.predicted else "a single run")
-    words += [note for note in remarks(row) if note != "predicted"]
-    return ", ".join(word for word in words if word)
+        facts.append(within if row.predicted else "a single run")
+    facts += [note for note in remarks(row) if note != "predicted"]
+    return ", ".join(fact for fact in facts if fact)
 
 
-def _cost(row) -> str:
+def _cost(row, is_here: bool) -> str:
     if pd.isna(row.cost_usd):
-        if row.hardware_id == LOCAL:
+        if row.hardware_id == LOCAL and not is_here:
+            return "at an unknown cost (a price is given where the machine is)"
+        if is_here:
             return "at an unknown cost (its price is not configured; e.g. --config price=0.10)"
         return f"at an unknown cost (no price of {row.hardware_id} is known)"
+    usual = row.price_kind == prices.ON_DEMAND or row.mixed_price_kinds
+    kind = "" if usual else f" ({words(row.price_kind)})"
     price = (
-        f"{style.dollars(row.cost_usd)} at {style.price(row.price_per_hour_usd)} an hour, "
+        f"{style.dollars(row.cost_usd)} at {style.price(row.price_per_hour_usd)} an hour{kind}, "
         f"{style.dollars(row.billed_usd)} billed"
     )
     if pd.isna(row.cost_relative):
         return f"for {price}"
     text = f"and costs {style.ratio(row.cost_relative)} as much ({price}"
     if row.mixed_price_kinds:
-        text += f", a {row.price_kind.replace('_', '-')} price against an on-demand one"
+        text += f", a {words(row.price_kind)} price against an on-demand one"
     return text + ")"

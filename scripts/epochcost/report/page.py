@@ -11,7 +11,7 @@ import pandas as pd
 from epochcost import __version__
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
-from epochcost.figures.selection import remarks
+from epochcost.figures.selection import remarks, tell_apart, words
 
 # The pictures of a workload, in words for those who do not see them.
 PICTURES = {
@@ -85,7 +85,7 @@ def section(workload: str, title: str, rows: pd.DataFrame, pictures: dict[str, P
         title,
         bool(rows.source_id.eq(OWN).any()),
         {name: _embedded(path) for name, path in pictures.items()},
-        [_cells(row) for row in rows.itertuples()],
+        [_cells(row) for row in rows.assign(apart=tell_apart(rows)).itertuples()],
     )
 
 
@@ -99,7 +99,7 @@ def _cells(row) -> dict[str, Any]:
         "time_relative": "" if pd.isna(row.time_relative) else style.ratio(row.time_relative),
         "time_range": _range(row.time_relative_low, row.time_relative_high),
         "price": "" if pd.isna(row.price_per_hour_usd) else style.price(row.price_per_hour_usd),
-        "price_kind": "" if pd.isna(row.price_kind) else row.price_kind.replace("_", "-"),
+        "price_kind": "" if pd.isna(row.price_kind) else words(row.price_kind),
         "price_date": row.price_book if pd.isna(row.price_date) else row.price_date,
         "cost": "unknown" if pd.isna(row.cost_usd) else style.dollars(row.cost_usd),
         "cost_relative": "" if pd.isna(row.cost_relative) else style.ratio(row.cost_relative),
@@ -112,7 +112,7 @@ def _cells(row) -> dict[str, Any]:
         "metric_name": {"val_accuracy": "accuracy", "val_acc": "accuracy"}.get(
             row.metric, f"training {row.metric}"
         ),
-        "remarks": ", ".join(remarks(row)),
+        "remarks": ", ".join(remark for remark in (row.apart, *remarks(row)) if remark),
     }
 
 
