@@ -14,8 +14,15 @@ from fleet import slurm as clusters
 BOTH = "hardware=cluster-cpu16,cluster-cpu1"
 
 
-def test_each_training_runs_on_the_nodes_that_it_is_for(site, slurm):
+@pytest.fixture(scope="module")
+def measured(site):
+    """A site whose trainings went through the cluster."""
     site.snakemake("--profile", "slurm", "measure", "--config", BOTH)
+    return site
+
+
+def test_each_training_runs_on_the_nodes_that_it_is_for(measured, slurm):
+    site = measured
     records = {path: json.loads(content) for path, content in site.records().items()}
     assert set(records) == {
         f"{hardware}/mnist_mlp/{framework}/default-1.json"
@@ -37,13 +44,13 @@ def test_each_training_runs_on_the_nodes_that_it_is_for(site, slurm):
     assert "Nothing to be done" in planned.stdout
 
 
-def test_accounting_knows_whose_jobs_they_were(site, slurm):
+def test_accounting_knows_whose_jobs_they_were(measured, slurm):
     if lacking := clusters.missing(accounting.PROGRAMS):
         pytest.skip(f"this machine has no {lacking} (Debian: slurmdbd, mariadb-server)")
     done = [number for number, job in slurm.jobs().items() if job["JobState"] == "COMPLETED"]
     assert len(done) == 4
     said = slurm.run("sacct", "-X", "-n", "-P", "-o", "JobID,Account,State,Partition,AllocCPUS")
-    cores = {"cpu16": site.cores, "cpu1": 1}
+    cores = {"cpu16": measured.cores, "cpu1": 1}
     rows = [line.split("|") for line in said.splitlines()]
     assert [int(number) for number, *_ in rows] == done
     for _, account, state, partition, cpus in rows:
