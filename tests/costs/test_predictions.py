@@ -32,6 +32,21 @@ def test_a_prediction_is_held_against_the_full_run_that_is_nearest_in_time(make_
     assert (row.measured_s, row.full_runs, row.hours_apart) == (50.0, 1, 0.5)
 
 
+def test_the_range_of_several_predictions_holds_their_median(make_tables, record):
+    quick = [copy.deepcopy(record) for _ in range(3)]
+    quick[2]["blocks"] = [block | {"seconds": 5 * block["seconds"]} for block in quick[2]["blocks"]]
+    quick[2]["epochs"] = [
+        epoch | {"train_s": 5 * epoch["train_s"], "eval_s": 5 * epoch["eval_s"]}
+        for epoch in quick[2]["epochs"]
+    ]
+    for trial, run in enumerate(quick, 1):
+        run["run"] |= {"trial": trial, "id": f"quick-{trial}"}
+    table = make_tables(*quick, full_run(record, 40.0, 4))[0]
+    (row,) = predictions.predictions_table(table).itertuples()
+    assert row.quick_runs == 3
+    assert row.predicted_low < row.predicted_s < row.predicted_high
+
+
 def test_a_prediction_without_a_range_misses_none(make_tables, record):
     full = full_run(record, 40.0, 2)
     table = make_tables(record, full)[0].assign(time_low=None, time_high=None)

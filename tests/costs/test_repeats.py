@@ -118,15 +118,6 @@ def test_repeated_predictions_have_their_range_and_no_confidence(make_tables, re
     assert row.ended_by == ""
 
 
-def test_a_model_on_the_processor_is_not_compared_as_one_on_the_gpu(table):
-    runs = table(a=[100] * 6)
-    own = runs[runs.source_id.eq("own")]
-    both = pd.concat([own, own.assign(gpus_used=1, time_s=10.0)])
-    (row,) = repeats.comparisons_table(both).itertuples()
-    assert {row.gpus_used, row.over_gpus_used} == {0, 1}
-    assert row.ratio in (0.1, 10)
-
-
 def test_too_few_runs_have_a_ratio_and_no_verdict(table):
     row = repeats.comparisons_table(table(a=[100], b=[200])).iloc[0]
     assert row.ratio == 0.5

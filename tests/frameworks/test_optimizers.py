@@ -15,6 +15,7 @@ from epochcost import recipes, workloads
 module = importlib.import_module("epochcost.frameworks." + sys.argv[1])
 from epochcost.frameworks import keras_fit
 recipe = recipes.load("config/workloads.yaml")["imdb_fasttext"]
+optimizer = json.loads(sys.argv[2]) or recipe["optimizer"]
 keras_fit.keras.utils.set_random_seed(1)  # a gradient near 0 would meet the epsilon
 x = np.zeros((4, 100), np.int32)
 x[0, 0], x[1:, :] = 1, 0
@@ -22,7 +23,7 @@ x[2:, 40:] = 3
 y = np.array([1, 1, 0, 1], np.uint8)
 split = workloads.Split(x, y, vocabulary=4)
 model = workloads.load("imdb_fasttext").keras_model(split, recipe["model"])
-model.compile(keras_fit.optimizer_of(recipe["optimizer"]), keras_fit.loss_of(recipe["loss"]))
+model.compile(keras_fit.optimizer_of(optimizer), keras_fit.loss_of(recipe["loss"]))
 before = np.array(model.layers[0].get_weights()[0])
 model.fit(x, y, batch_size=4, verbose=0)
 moved = np.abs(model.layers[0].get_weights()[0] - before)
@@ -30,16 +31,35 @@ print(json.dumps(moved.max(axis=1).tolist()))
 """
 
 
-@pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax"])
-def test_adam_takes_one_step_of_its_rate_for_a_word_however_often_it_occurs(pythons, framework):
+def moved(python, framework, optimizer=None) -> list[float]:
+    """How far the words went that occur often, once, never and several times."""
     done = subprocess.run(
-        [pythons[framework], "-c", ONE_STEP, framework.replace("-", "_")],
+        [python, "-c", ONE_STEP, framework.replace("-", "_"), json.dumps(optimizer)],
         capture_output=True,
         text=True,
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
     )
     assert done.returncode == 0, done.stderr
-    often, once, never, several = json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax"])
+def test_adam_takes_one_step_of_its_rate_for_a_word_however_often_it_occurs(pythons, framework):
+    often, once, never, several = moved(pythons[framework], framework)
     assert [often, once, several] == pytest.approx([0.001] * 3, rel=0.02)
+    assert never == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "rho", "step"),
+    [
+        ("rmsprop", 0.001, 0.9, 0.001 / 0.1**0.5),
+        ("adadelta", 1.0, 0.95, (1e-8 / 0.05) ** 0.5),
+    ],
+)
+def test_so_do_the_other_optimisers_on_tensorflow(pythons, name, rate, rho, step):
+    optimizer = {"name": name, "learning_rate": rate, "rho": rho, "epsilon": 1e-8}
+    often, _, never, _ = moved(pythons["keras-tensorflow"], "keras-tensorflow", optimizer)
+    assert often == pytest.approx(step, rel=0.02)
     assert never == 0

@@ -76,6 +76,62 @@ def test_a_model_of_pictures_is_trained_to_the_end(
     assert [epoch["loss"] < 2.6 for epoch in record["epochs"]] == [True, True]
 
 
+COMPILES = """
+from epochcost.frameworks import keras_jax
+from epochcost import recipes, workloads
+import numpy as np
+recipe = recipes.load("config/workloads.yaml")["cifar10_cnn"]
+split = workloads.Split(np.zeros((2, 32, 32, 3), np.float32), np.zeros(2, np.uint8))
+model = workloads.load("cifar10_cnn").keras_model(split, recipe["model"])
+model.compile("sgd", "sparse_categorical_crossentropy")
+print(model.jit_compile)
+"""
+
+
+def test_on_jax_the_model_that_moves_its_pictures_is_compiled(pythons):
+    done = in_python(pythons["keras-jax"], COMPILES)
+    assert done.stdout.split()[-1] == "True", done.stderr
+
+
+def test_a_model_that_keras_does_not_compile_is_no_compiled_run(pythons, little_pictures, tmp_path):
+    record = train(
+        *(pythons["keras-tensorflow"], "cifar10_cnn", "keras-tensorflow"),
+        *(little_pictures("cifar10_cnn"), tmp_path / "r.json"),
+        *("--variant", "tuned", "--settings", '{"jit_compile": true}'),
+    )
+    assert record["status"] == "failed"
+    assert "Keras does not compile this model" in record["failure"]["reason"]
+
+
+WITHOUT_ONEDNN = """
+import torch
+from epochcost.frameworks import fastai, fastai_tuning
+def end(*_): raise KeyboardInterrupt
+fastai_tuning._loaders = end
+from epochcost import recipes
+from epochcost.measurement import clock, schedule
+recipe = recipes.load("config/workloads.yaml")["catsdogs_resnet50"]
+split = type("Split", (), {})()
+try:
+    clock = clock.Clock(schedule.plan("quick", recipe, 100, 100))
+    fastai.train(recipe, None, split, clock, 1, {"onednn": False})
+except KeyboardInterrupt:
+    print(torch.backends.mkldnn.enabled, "onednn" in fastai.choices(recipe))
+"""
+
+
+def test_fine_tuning_does_without_onednn_where_that_is_asked_for(pythons):
+    done = in_python(pythons["fastai"], WITHOUT_ONEDNN)
+    assert done.stdout.split()[-2:] == ["False", "True"], done.stderr
+
+
+def in_python(python, code: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_full_run_learns_and_keeps_every_epoch(pythons, little, tmp_path, framework):
     record = train(

@@ -90,7 +90,9 @@ def test_what_compares_with_no_published_run_has_a_time_and_a_cost(row):
         "for $0.000920 at $0.10 an hour, $0.00120 billed; no published run compares with it."
     )
     spot = {"price_kind": "spot", "time_relative": nothing, "cost_relative": nothing}
-    assert "at $0.10 an hour (spot), $0.00120 billed" in say(row, **spot)
+    for mixed in (False, True):
+        said = say(row, mixed_price_kinds=mixed, **spot)
+        assert "at $0.10 an hour (spot), $0.00120 billed" in said
 
 
 def test_rows_of_one_name_are_told_apart(row):

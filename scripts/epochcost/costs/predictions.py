@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from epochcost.costs.repeats import GROUP, undisturbed
+from epochcost.costs.repeats import GROUP, predicted_range, undisturbed
 from epochcost.costs.rows import OWN
 
 _SAME = [name for name in GROUP if name != "predicted"]
@@ -47,6 +47,8 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     pairs = kept[is_quick].merge(full, on=_SAME, suffixes=("", "_full"))
     low, high = (pd.to_numeric(pairs[name]) for name in ("time_low", "time_high"))
     pairs = pairs.assign(
+        time_low=low,
+        time_high=high,
         hours=(pairs.began - pairs.began_full).abs().dt.total_seconds() / 3600,
         ratio=pairs.time_s / pairs.time_s_full,
         within=pairs.time_s_full.between(low, high),
@@ -65,12 +67,14 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
 def _row(pairs: pd.DataFrame) -> dict:
     """What pairs of quick and full runs of the same say together."""
     has_interval = pairs.time_low.notna()
+    predicted = pairs.time_s.median()
+    low, high = predicted_range(predicted, pairs)
     return {
         "hardware_label": pairs.hardware_label.iloc[0],
         "quick_runs": len(pairs),
-        "predicted_s": pairs.time_s.median(),
-        "predicted_low": pairs.time_low.mean(),
-        "predicted_high": pairs.time_high.mean(),
+        "predicted_s": predicted,
+        "predicted_low": low,
+        "predicted_high": high,
         "full_runs": pairs.run_id_full.nunique(),
         "measured_s": pairs.time_s_full.median(),
         "predicted_over_measured": pairs.ratio.median(),

@@ -74,7 +74,7 @@ _COMPARABLE = [
     "recipe",
     "vcpus",
 ]
-_COMPARED = ["framework", "framework_version", "variant", "settings", "gpus_used"]
+_COMPARED = ["framework", "framework_version", "variant", "settings"]
 COMPARISONS_COLUMNS = [
     *_COMPARABLE,
     *_COMPARED,
@@ -137,9 +137,10 @@ def repeats_table(
 
 
 def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
-    """What ended the runs of a group, judged over runs, on whichever machine, as the plan does.
+    """What ended the runs of a group: judged over runs, on whichever machine, as the plan does.
 
-    Nothing did where no precision was wanted of it.
+    Nothing did where no precision was wanted of it. (The plan counts failed runs, too, and does not
+    tell versions and drivers apart.)
 
     Args:
         made: how many runs there are with those that were left out.
@@ -216,11 +217,7 @@ def _summary(group: pd.DataFrame) -> dict:
     """What a group of repeated runs says together."""
     first = group.iloc[0]
     values = values_of(group)
-    low, high = (
-        values.median() * (bound / group.time_s).mean()
-        for bound in (group.time_low, group.time_high)
-    )
-    confidence = None
+    (low, high), confidence = predicted_range(values.median(), group), None
     if not first.predicted and (interval := repeats.median_interval(values)):
         low, high, confidence = interval.low, interval.high, interval.confidence
     reached = group.quality_reached.dropna()
@@ -240,6 +237,14 @@ def _summary(group: pd.DataFrame) -> dict:
         "quality_reached": bool(reached.all()) if len(reached) else None,
         "noisy_runs": int(group.noise.fillna("").ne("").sum()),
     }
+
+
+def predicted_range(median: float, predictions: pd.DataFrame) -> tuple[float, float]:
+    """An interval around the median of predictions, as wide as theirs are in the mean."""
+    low, high = (
+        (predictions[f"time_{end}"] / predictions.time_s).mean() for end in ("low", "high")
+    )
+    return median * low, median * high
 
 
 def values_of(group: pd.DataFrame) -> pd.Series:

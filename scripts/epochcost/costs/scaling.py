@@ -11,7 +11,7 @@ _SAME = [
     "framework",
     "framework_version",
     "hardware_id",
-    "machine",
+    "machine_id",
     "driver",
     "vcpus",
     "recipe",
@@ -36,7 +36,9 @@ COLUMNS = [
 
 
 def scaling_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
-    """One row per number of GPUs that trained, where one of them did so on the same machine, too.
+    """One row per number of GPUs that trained, where one of them did so on the same hardware, too.
+
+    Machines of one rented type are taken together; each `local` one is compared with itself.
 
     `speedup` is the median time with one GPU over that with several; `efficiency` is that per GPU
     that trained, `efficiency_paid` per GPU that is paid for (both 1 at best). Runs that failed or

@@ -28,12 +28,13 @@ class Arrays:
         """The array of that name.
 
         Raises:
-            InputError: there is none, as another version of epochcost prepared the data.
+            InputError: there is none.
         """
         if name not in self.values:
             raise InputError(
-                f"the prepared {self.manifest['dataset']} has no array {name}; it is of another "
-                "version of epochcost: delete its folder in data/arrays and run again"
+                f"the prepared {self.manifest['dataset']} has no array {name}, but "
+                f"{', '.join(self.values)}; another version of epochcost prepared it (then delete "
+                "its folder in data/arrays), or `inputs` asks for what `prepare` does not give"
             )
         return self.values[name]
 

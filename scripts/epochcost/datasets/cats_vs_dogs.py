@@ -99,7 +99,11 @@ def _decode(archive: zipfile.ZipFile, name: str) -> np.ndarray | None:
     from PIL import Image, ImageOps
 
     try:
-        with Image.open(io.BytesIO(archive.read(name))) as picture:
+        content = archive.read(name)
+    except NOT_WHOLE:
+        return None
+    try:
+        with Image.open(io.BytesIO(content)) as picture:
             return np.asarray(ImageOps.fit(picture.convert("RGB"), (SIDE, SIDE)))
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, *NOT_WHOLE):
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
         return None

@@ -30,7 +30,7 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, setti
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     pytorch.apply(settings)
     with clock.phase("data"):
-        set_seed(seed)
+        set_seed(seed + len(clock.epochs))
         loaders = _loaders(
             split, schedule.samples, schedule.evaluation_samples, batch, tuning, place
         )

@@ -89,7 +89,8 @@ def _cost(row, is_here: bool) -> str:
         if is_here:
             return "at an unknown cost (its price is not configured; e.g. --config price=0.10)"
         return f"at an unknown cost (no price of {row.hardware_id} is known)"
-    usual = row.price_kind == prices.ON_DEMAND or row.mixed_price_kinds
+    said_below = row.mixed_price_kinds and pd.notna(row.cost_relative)
+    usual = row.price_kind == prices.ON_DEMAND or said_below
     kind = "" if usual else f" ({words(row.price_kind)})"
     price = (
         f"{style.dollars(row.cost_usd)} at {style.price(row.price_per_hour_usd)} an hour{kind}, "
