@@ -73,10 +73,25 @@ def test_scripts_run_alone(script):
     assert done.stdout.startswith("usage: ")
 
 
-def test_every_profile_but_the_default_has_its_link_at_the_root():
+def test_every_profile_but_the_default_is_at_the_root_as_links_to_its_files():
+    """Not as a link to its folder: Snakemake packs `gce-t4/hardware.yaml` for the machines of a
+    cloud beside all that git has, in any order, and below a link that points nowhere yet it cannot
+    be unpacked."""
     profiles = {path.name for path in (ROOT / "profiles").iterdir()} - {"default"}
     for name in profiles:
-        assert os.readlink(ROOT / name) == f"profiles/{name}"
+        assert not (ROOT / name).is_symlink()
+        links = {path.name: os.readlink(path) for path in (ROOT / name).iterdir()}
+        files = [path.name for path in (ROOT / "profiles" / name).iterdir()]
+        assert links == {file: f"../profiles/{name}/{file}" for file in files}
+
+
+def test_what_git_has_can_be_unpacked_in_any_order():
+    """No file of it lies below a link."""
+    listed = subprocess.run(["git", "ls-files", "-s"], cwd=ROOT, capture_output=True, text=True)
+    entries = [line.split(maxsplit=3) for line in listed.stdout.splitlines()]
+    links = {path for mode, _, _, path in entries if mode == "120000"}
+    assert links
+    assert not [link for link in links if (ROOT / link).is_dir()]
 
 
 def test_every_environment_has_pins_and_a_conda_file_that_reads_them():
