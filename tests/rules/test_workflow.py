@@ -142,14 +142,14 @@ def test_lint_is_clean(clone):
     assert "good condition" in clone.snakemake("--lint").stderr
 
 
-def test_a_profile_plans_from_the_root(clone):
-    planned = jobs(clone, "--profile", "gce-k80")
+def test_a_profile_plans_from_the_root(done):
+    planned = jobs(done, "--profile", "gce-k80")
     assert re.search(r"train_gce_k80\s+2", planned)
     assert "train_local" not in planned
 
 
-def test_training_rules_are_made_per_hardware(clone):
-    planned = jobs(clone, "--config", "hardware=local,gce-p100,gce-t4,gce-n1-highcpu-16")
+def test_training_rules_are_made_per_hardware(done):
+    planned = jobs(done, "--config", "hardware=local,gce-p100,gce-t4,gce-n1-highcpu-16")
     for rule in ("train_gce_p100", "train_gce_t4", "train_gce_n1_highcpu_16"):
         assert re.search(rf"{rule}\s+2", planned)
 
