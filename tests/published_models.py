@@ -12,6 +12,13 @@ PUBLISHED = {
     "nietzsche_lstm": ([40], 57, 102_585),
 }
 
+# The options of the optimisers as Keras 2.0.9 has them of itself, beside the rate.
+PUBLISHED_OPTIONS = {
+    "rmsprop": {"rho": 0.9, "epsilon": 1e-8},
+    "adadelta": {"rho": 0.95, "epsilon": 1e-8},
+    "adam": {"beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-8},
+}
+
 # Batch, epochs, optimiser and its rate, shares that dropout takes, as the studies had them.
 PUBLISHED_RECIPES = {
     "mnist_mlp": (128, 20, "rmsprop", 0.001, [0.2, 0.2]),

@@ -43,9 +43,15 @@ def imported(path: Path) -> set[str]:
     return names
 
 
+def modules_of(room: str) -> list[Path]:
+    found = list((PACKAGE / room).rglob("*.py"))
+    assert found, f"there is no {room}"
+    return found
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_uses_only_rooms_below_it(room):
-    for path in (PACKAGE / room).rglob("*.py"):
+    for path in modules_of(room):
         for name in imported(path):
             parts = name.split(".")
             if parts[0] == "epochcost" and parts[1] in ROOMS:
@@ -54,13 +60,13 @@ def test_a_room_uses_only_rooms_below_it(room):
 
 @pytest.mark.parametrize("room", ["reruns", "report", "figures", "costs", "statistics", "records"])
 def test_analysis_never_imports_a_deep_learning_framework(room):
-    for path in (PACKAGE / room).rglob("*.py"):
+    for path in modules_of(room):
         assert not {name.split(".")[0] for name in imported(path)} & DEEP_LEARNING
 
 
 @pytest.mark.parametrize("room", ["frameworks", "workloads", "measurement", "records"])
 def test_training_never_imports_analysis_tools(room):
-    for path in [*(PACKAGE / room).rglob("*.py"), ROOT / "scripts/train.py"]:
+    for path in [*modules_of(room), ROOT / "scripts/train.py"]:
         assert not {name.split(".")[0] for name in imported(path)} & ANALYSIS_TOOLS
 
 

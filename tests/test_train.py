@@ -1,6 +1,7 @@
 """The training script around a framework: records of success and of failure, and bad input."""
 
 import argparse
+import contextlib
 import sys
 import types
 
@@ -38,7 +39,7 @@ def data(tmp_path):
 def run(tmp_path, data, monkeypatch):
     """Runs the script with a stand-in for a framework; returns the record."""
 
-    def go(behaviour, scale="full", **change):
+    def go(behaviour, scale="full", waited=0.0, **change):
         stand_in = types.SimpleNamespace(
             VERSION="stand-in 1",
             FAILURES=(RuntimeError, MemoryError),
@@ -47,6 +48,9 @@ def run(tmp_path, data, monkeypatch):
             train=behaviour,
         )
         monkeypatch.setattr(frameworks, "load", lambda name, settings: stand_in)
+        monkeypatch.setattr(train.yardstick, "asked", lambda: None)  # which takes a second
+        # Nothing is trained, so nobody need wait for it.
+        monkeypatch.setattr(train, "turn", lambda: contextlib.nullcontext(waited))
         options = {
             "workload": "mnist_mlp",
             "framework": "pytorch",
@@ -96,12 +100,33 @@ def test_a_run_leaves_a_record_that_follows_the_schema(run):
     assert record["machine"]["id"]
 
 
-def test_a_missed_target_is_recorded_and_no_failure(run, data):
+@pytest.mark.parametrize(
+    ("accuracy", "reached"), [(0.985, True), (0.98, True), (0.979, False), (0.5, False)]
+)
+def test_a_target_is_reached_or_missed_and_neither_is_a_failure(run, data, accuracy, reached):
     manifest = files.read_json(data / "manifest.json")
     files.write_json(data / "manifest.json", manifest | {"source": "mirror"})
-    record = run(epochs(0.5))
+    record = run(epochs(accuracy))
     assert record["status"] == "ok"
-    assert record["quality"]["reached"] is False
+    assert record["quality"] | {"metric": ""} == {
+        "metric": "", "value": accuracy, "target": 0.98, "reached": reached,
+    }  # fmt: skip
+
+
+def test_samples_that_were_left_out_are_in_the_record(run, data):
+    manifest = files.read_json(data / "manifest.json")
+    left_out = {"not UTF-8": 3, "no words": 1}
+    files.write_json(data / "manifest.json", manifest | {"skipped": left_out})
+    assert run(epochs(0.985), scale="quick")["data"]["skipped"] == 4
+
+
+def test_waiting_for_another_training_counts_nowhere(run, monkeypatch):
+    """A process that is 1,000 s older than this one, of which it spent 1,000 s in the queue."""
+    age = train.clocks.process_age
+    monkeypatch.setattr(train.clocks, "process_age", lambda: age() + 1_000)
+    record = run(epochs(0.985), scale="quick", waited=1_000)
+    assert 0 < record["wall_s"] < 1_000
+    assert 0 < record["phases"]["import"] < 1_000
 
 
 def test_a_provider_that_says_another_machine_type_is_believed(run, monkeypatch, tmp_path):

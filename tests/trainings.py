@@ -1,5 +1,6 @@
-"""A real training, as the workflow starts it."""
+"""A real training, as the workflow starts it, or a part of one."""
 
+import json
 import subprocess
 
 import jsonschema
@@ -24,3 +25,19 @@ def train(python, workload, framework, data, record, *options, prefix=()):
     content = files.read_json(record)
     jsonschema.Draft202012Validator(SCHEMA).validate(content)
     return content
+
+
+def answer(python, *command):
+    """What a program that the interpreter of a framework runs prints last, as JSON.
+
+    command: `-c` and the code, or a script; then its arguments.
+    """
+    done = subprocess.run(
+        [python, *map(str, command)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])

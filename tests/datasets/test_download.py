@@ -121,3 +121,14 @@ def test_damaged_files_never_overwrite_each_other(tmp_path):
             download.verified(tmp_path / "a", "0" * 64)
     assert (tmp_path / "a.damaged-1").read_bytes() == b"1"
     assert (tmp_path / "a.damaged-2").read_bytes() == b"2"
+
+
+def test_a_file_of_which_the_first_digits_alone_are_published_is_described_with_all(tmp_path):
+    """As PyTorch publishes its weights: eight digits in the file's name."""
+    (tmp_path / "mirror/toy").mkdir(parents=True)
+    (tmp_path / "mirror/toy/a.bin").write_bytes(CONTENT)
+    known, whole = registry_of("http://127.0.0.1:9"), hashlib.sha256(CONTENT).hexdigest()
+    known["toy"]["archives"][0]["files"][0]["sha256"] = whole[:8]
+    given = ("toy", "complete", "mirror", known, tmp_path / "raw", tmp_path / "mirror")
+    (described,) = download.fetch(*given)["files"]
+    assert described["sha256"] == whole

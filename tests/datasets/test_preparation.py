@@ -1,6 +1,8 @@
 import gzip
 import io
 import struct
+import subprocess
+import sys
 import tarfile
 import zipfile
 from collections import Counter
@@ -21,7 +23,9 @@ from epochcost.datasets import (
     preparation,
     twitter,
 )
+from epochcost.datasets.sequences import padded
 from epochcost.errors import InputError
+from epochcost.measurement import observation
 
 SHAPES = {
     "mnist": {
@@ -130,17 +134,25 @@ def test_a_table_of_bytes_that_is_not_whole_is_refused(tmp_path, content, said):
         mnist._read_idx(path, 2049)
 
 
-def test_a_damaged_stream_and_missing_labels_are_refused(tmp_path):
+def digits(tmp_path):
+    """Two grey pictures of 28 x 28 and their labels, twice."""
     paths = {}
     for part in ("train", "t10k"):
-        for kind, head in (
-            ("images-idx3", struct.pack(">iiii", 2051, 2, 1, 1)),
-            ("labels-idx1", struct.pack(">ii", 2049, 2)),
+        for kind, content in (
+            ("images-idx3", struct.pack(">iiii", 2051, 2, 28, 28) + bytes(range(98)) * 16),
+            ("labels-idx1", struct.pack(">ii", 2049, 2) + b"\x01\x02"),
         ):
             path = tmp_path / f"{part}-{kind}-ubyte.gz"
-            path.write_bytes(gzip.compress(head + b"\x01\x02"))
+            path.write_bytes(gzip.compress(content))
             paths[path.name] = path
-    assert mnist.prepare(paths, Counter())["x_train"].shape == (2, 1, 1)
+    return paths
+
+
+def test_a_damaged_stream_and_missing_labels_are_refused(tmp_path):
+    paths = digits(tmp_path)
+    whole = mnist.prepare(paths, Counter())["x_train"]
+    assert whole.shape == (2, 28, 28)
+    assert whole[0, 1, 3] == 31  # the second row begins with the 29th value
     labels = paths["t10k-labels-idx1-ubyte.gz"]
     labels.write_bytes(gzip.compress(struct.pack(">ii", 2049, 1) + b"\x01"))
     with pytest.raises(InputError, match=r"t10k.* has 2 pictures, and there are 1 labels"):
@@ -152,20 +164,35 @@ def test_a_damaged_stream_and_missing_labels_are_refused(tmp_path):
         mnist.prepare(paths, Counter())
 
 
-def test_cifar_is_read_from_its_archive_and_nothing_is_unpacked(tmp_path):
-    record = bytes([7]) + bytes([1] * 1024 + [2] * 1024 + [3] * 1024)
+# A label, then the red, green and blue plane, row by row.
+PLANE = np.add.outer(np.arange(32) * 6, np.arange(32) // 2)
+COLOURS = bytes([7]) + np.stack([PLANE, PLANE + 10, PLANE + 20]).astype(np.uint8).tobytes()
+
+
+def colours(tmp_path, *more):
+    """An archive of CIFAR-10 with one picture in each of its files."""
     path = tmp_path / "cifar-10-binary.tar.gz"
     with tarfile.open(path, "w:gz") as tar:
-        names = [*cifar10._TRAIN_FILES, cifar10._VALIDATION_FILE]
-        for name in [*names, "../outside.bin"]:
+        for name in [*cifar10._TRAIN_FILES, cifar10._VALIDATION_FILE, *more]:
             member = tarfile.TarInfo(name)
-            member.size = len(record)
-            tar.addfile(member, io.BytesIO(record))
-    values = cifar10.prepare({"cifar-10-binary.tar.gz": path}, Counter())
+            member.size = len(COLOURS)
+            tar.addfile(member, io.BytesIO(COLOURS))
+    return {path.name: path}
+
+
+def test_cifar_is_read_from_its_archive_and_nothing_is_unpacked(tmp_path):
+    ((name, path),) = colours(tmp_path, "../outside.bin").items()
+    values = cifar10.prepare({name: path}, Counter())
     assert values["x_train"].shape == (5, 32, 32, 3)
-    assert values["x_train"][0, 0, 0].tolist() == [1, 2, 3]
+    # Row 2, column 9: red 2 * 6 + 9 // 2, and 10 more a plane.
+    assert values["x_train"][0, 2, 9].tolist() == [16, 26, 36]
     assert values["y_validation"].tolist() == [7]
     assert not (tmp_path.parent / "outside.bin").exists()
+    with tarfile.open(path) as tar:
+        tar.extractall(tmp_path, filter="data", members=tar.getmembers()[:-1])
+    single = [*cifar10._TRAIN_FILES, cifar10._VALIDATION_FILE]
+    from_files = cifar10.prepare({name: tmp_path / name for name in single}, Counter())
+    assert all((from_files[name] == values[name]).all() for name in values)
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(InputError, match="is not a whole tar archive"):
         cifar10.prepare({"cifar-10-binary.tar.gz": path}, Counter())
@@ -306,6 +333,24 @@ def test_both_tables_of_tweets_are_read_with_quotes_and_newlines_inside(tmp_path
     assert skipped == {"no text": 1, "not UTF-8": 1, "NUL bytes": 1}
 
 
+def test_tweets_keep_their_labels_in_both_parts_and_words_are_numbered_by_frequency(tmp_path):
+    rows = [b"%d,%d,S,%s\r\n" % (n, n % 2, [b"bad bad", b"good"][n % 2]) for n in range(20)]
+    table = b"ItemID,Sentiment,SentimentSource,SentimentText\r\n" + b"".join(rows)
+    archive = tweets(tmp_path, "Sentiment Analysis Dataset.csv", table)
+    files_ = {}
+    for name, text in (("negative.txt", "bad bad\n"), ("positive.txt", "good\n")):
+        files_[name] = tmp_path / name
+        files_[name].write_text(10 * text)
+    for paths in (archive, files_):
+        values = twitter.prepare(paths, Counter())
+        assert (len(values["y_train"]), len(values["y_validation"])) == (18, 2)
+        assert set(values["y_train"]) == {0, 1}
+        for part in ("train", "validation"):
+            rows = padded(values[f"words_{part}"], values[f"ends_{part}"], 2, zeros="behind")
+            expected = {0: [1, 1], 1: [2, 0]}  # "bad" is the more frequent word
+            assert rows.tolist() == [expected[label] for label in values[f"y_{part}"]]
+
+
 def test_tweets_are_cleaned_as_the_study_did():
     assert twitter.clean("@me I DON'T like it!! They've (all) gone, #sad...") == [
         "me", "i", "don't", "like", "it", "!", "!", "they", "'ve", "(", "all", ")", "gone", ",",
@@ -390,6 +435,20 @@ def test_pictures_of_both_layouts_are_cut_to_the_same_size(tmp_path):
         assert not skipped
 
 
+def test_the_middle_of_a_wide_picture_is_cut_out(tmp_path):
+    wide = Image.new("RGB", (448, 224), "red")
+    wide.paste("lime", (149, 0, 299, 224))
+    buffer = io.BytesIO()
+    wide.save(buffer, "JPEG", quality=95)
+    values = cats_vs_dogs.prepare(
+        pictures(tmp_path, MICROSOFT | {"PetImages/Cat/0.jpg": buffer.getvalue()}), Counter()
+    )
+    red, green, red_again = (values["x_train"][0][112, column] for column in (20, 55, 210))
+    assert red[0] > 200 > 60 > red[1]
+    assert green[1] > 200 > 60 > green[0]
+    assert red_again[0] > 200 > 60 > red_again[1]
+
+
 def test_pictures_that_cannot_be_decoded_are_counted_and_left_out(tmp_path):
     damaged = {
         "PetImages/Cat/666.jpg": b"",
@@ -434,3 +493,79 @@ def test_the_mirrors_pictures_are_whole(tmp_path, mirror):
     assert np.bincount(real["y_train"]).tolist() == [400, 400]
     assert np.bincount(real["y_validation"]).tolist() == [100, 100]
     assert real.manifest["skipped"] == {}
+
+
+def writings(tmp_path):
+    path = tmp_path / "nietzsche.txt"
+    path.write_text("Ab\nBa", encoding="utf-8")
+    return {path.name: path}
+
+
+def test_writings_are_numbers_of_their_lower_case_characters(tmp_path):
+    values = nietzsche.prepare(writings(tmp_path), Counter())
+    assert values["alphabet"].tolist() == [ord("\n"), ord("a"), ord("b")]
+    assert values["text"].tolist() == [1, 2, 0, 2, 1]
+
+
+SMALLEST = {
+    mnist: digits,
+    cifar10: colours,
+    imdb: lambda folder: reviews(folder / "a.tar.gz", WHOLE),
+    twitter: lambda folder: tweets(folder, "Sentiment Analysis Dataset.csv", THINKNOOK),
+    cats_vs_dogs: lambda folder: pictures(folder, MICROSOFT),
+    nietzsche: writings,
+}
+# How many samples are generated, so few that all of them are made in a second.
+FEW = {
+    mnist: {"_TRAIN": 40, "_VALIDATION": 20},
+    cifar10: {"_TRAIN": 40, "_VALIDATION": 20},
+    imdb: {"_REVIEWS": 60},
+    twitter: {"_TWEETS": 60},
+    cats_vs_dogs: {"_TRAIN": 6, "_VALIDATION": 6},
+    nietzsche: {},
+}
+
+
+@pytest.mark.parametrize("module", SMALLEST, ids=lambda module: module.__name__.split(".")[-1])
+def test_generated_data_have_the_form_of_real_ones(tmp_path, monkeypatch, module):
+    for name, count in FEW[module].items():
+        monkeypatch.setattr(module, name, count)
+    made = module.synthetic(np.random.default_rng(1))
+    real = module.prepare(SMALLEST[module](tmp_path), Counter())
+    forms = [
+        {name: (value.dtype, value.shape[1:]) for name, value in values.items()}
+        for values in (made, real)
+    ]
+    assert forms[0] == forms[1]
+    for part in ("train", "validation"):
+        if module is not nietzsche:
+            classes = 10 if module in (mnist, cifar10) else 2
+            assert len(set(made[f"y_{part}"])) > 1
+            assert made[f"y_{part}"].max() < classes
+        if module in (imdb, twitter):
+            words, ends = made[f"words_{part}"], made[f"ends_{part}"]
+            assert len(ends) == len(made[f"y_{part}"])
+            assert (np.diff(ends, prepend=0) > 0).all()
+            assert ends[-1] == len(words)
+            assert 0 < words.min() <= words.max() < made["vocabulary"]
+
+
+def test_what_is_left_out_is_said_and_is_in_manifest_and_record(tmp_path):
+    raw = tmp_path / "raw/imdb"
+    raw.mkdir(parents=True)
+    damaged = {"train/pos/1_9.txt": b"caf\xe9", "train/neg/1_1.txt": b"", "test/neg/1_1.txt": b"."}
+    ((name, path),) = reviews(raw / "aclImdb_v1.tar.gz", WHOLE | damaged).items()
+    fetched = {"source": "mirror", "files": [{"name": name, "sha256": files.sha256(path)}]}
+    files.write_json(raw / "complete.json", fetched)
+    done = subprocess.run(
+        [
+            *(sys.executable, configuration.ROOT / "scripts/prepare.py", "imdb"),
+            *("--raw", tmp_path / "raw", "--output", tmp_path / "arrays"),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert "left out as damaged: 2 (no words), 1 (not UTF-8)" in done.stdout, done.stderr
+    manifest = arrays.load(tmp_path / "arrays").manifest
+    assert manifest["skipped"] == {"not UTF-8": 1, "no words": 2}
+    assert observation.data_part(manifest, (2, 2))["skipped"] == 3

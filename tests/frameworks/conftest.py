@@ -58,12 +58,14 @@ def few_pictures(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def little_pictures(tmp_path_factory):
-    """Folders of 200 + 40 generated pictures in the form of MNIST and CIFAR-10, by workload."""
+    """Folders of 200 + 40 pictures, dark or bright, in the form of MNIST and CIFAR-10."""
     folder, rng = tmp_path_factory.mktemp("small"), np.random.default_rng(5)
     for dataset, shape in (("mnist", (28, 28)), ("cifar10", (32, 32, 3))):
         values = {}
         for part, count in (("train", 200), ("validation", 40)):
-            values[f"x_{part}"] = rng.integers(0, 255, (count, *shape), dtype=np.uint8)
-            values[f"y_{part}"] = rng.integers(0, 10, count, dtype=np.uint8)
+            labels = rng.integers(0, 2, count, dtype=np.uint8)
+            noise = rng.integers(0, 128, (count, *shape), dtype=np.uint8)
+            values[f"x_{part}"] = noise + 120 * labels.reshape(-1, *[1] * len(shape))
+            values[f"y_{part}"] = labels
         arrays.save(folder / dataset, values, dataset, "synthetic", "synthetic", {}, {})
     return lambda workload: folder / workload.partition("_")[0]

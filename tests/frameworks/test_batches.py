@@ -1,11 +1,7 @@
 """An epoch sees every sample once, in an order of its own, with its own label."""
 
-import json
-import subprocess
-
 import pytest
-
-from epochcost.configuration import ROOT
+from trainings import answer
 
 # Each leaves `epoch`, a function that gives the batches (inputs, labels) of the next epoch.
 MAKE = {
@@ -41,15 +37,8 @@ print(json.dumps(epochs))
 
 @pytest.mark.parametrize("framework", MAKE)
 def test_every_sample_is_trained_on_once_in_a_new_order(pythons, framework):
-    done = subprocess.run(
-        [pythons[framework], "-c", BEGIN + MAKE[framework] + END],
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
-    )
-    assert done.returncode == 0, done.stderr
     orders = []
-    for epoch in json.loads(done.stdout.splitlines()[-1]):
+    for epoch in answer(pythons[framework], "-c", BEGIN + MAKE[framework] + END):
         assert [len(labels) for _, labels in epoch] == [32, 32, 32, 4]
         assert all(inputs == labels for inputs, labels in epoch)
         orders.append([label for _, labels in epoch for label in labels])

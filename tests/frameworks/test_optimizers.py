@@ -1,11 +1,9 @@
 """The optimiser of a recipe does the same to an embedding on every backend of Keras."""
 
 import json
-import subprocess
 
 import pytest
-
-from epochcost.configuration import ROOT
+from trainings import answer
 
 # One step on one batch, in which word 0 stands 300 times, word 1 once, and word 2 not at all.
 ONE_STEP = """
@@ -33,15 +31,7 @@ print(json.dumps(moved.max(axis=1).tolist()))
 
 def moved(python, framework, optimizer=None) -> list[float]:
     """How far the words went that occur often, once, never and several times."""
-    done = subprocess.run(
-        [python, "-c", ONE_STEP, framework.replace("-", "_"), json.dumps(optimizer)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    return answer(python, "-c", ONE_STEP, framework.replace("-", "_"), json.dumps(optimizer))
 
 
 @pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax"])

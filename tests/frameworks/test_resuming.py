@@ -11,7 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from trainings import SCHEMA, train
+from trainings import SCHEMA, answer, train
 
 from epochcost import files
 from epochcost.configuration import ROOT
@@ -144,14 +144,8 @@ def test_a_killed_training_goes_on_and_learns_the_same(
 
 @pytest.mark.parametrize("backend", ["tensorflow", "torch", "jax"])
 def test_all_that_changes_in_keras_is_kept(pythons, backend):
-    done = subprocess.run(
-        [pythons[f"keras-{backend}"], ROOT / "tests/frameworks/restores.py", backend],
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
-    )
-    assert done.returncode == 0, done.stderr
-    counts = json.loads(done.stdout.splitlines()[-1])
+    script = ROOT / "tests/frameworks/restores.py"
+    counts = answer(pythons[f"keras-{backend}"], script, backend)
     # Six weights, as many means of their squares, steps, and what dropout draws from.
     assert counts["same"] == counts["variables"] >= 15
     assert counts["moved"] >= 13
@@ -284,20 +278,6 @@ def test_another_training_leaves_a_checkpoint_alone_and_begins_anew(killed):
     assert run.start().wait() == 0
     assert files.read_json(run.record)["interruptions"] == 0
     assert run.state() == kept
-
-
-def test_a_checkpoint_of_other_code_or_data_is_said_and_not_gone_on_with(killed):
-    run = killed("pytorch")
-    run.start()
-    run.wait_for(lambda state: state.get("epochs"))
-    run.end()
-    (folder,) = run._folders()
-    other = run.state()
-    other["run"] |= {"code": "another", "data": "others"}
-    (folder / "state.json").write_text(json.dumps(other))
-    _, said = run.start().communicate()
-    assert "is of other data and code; beginning anew" in said
-    assert files.read_json(run.record)["interruptions"] == 0
 
 
 def test_a_damaged_checkpoint_is_named_and_left_where_it_is(killed):

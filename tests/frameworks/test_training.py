@@ -2,14 +2,11 @@
 
 import os
 import shutil
-import subprocess
 
 import numpy as np
 import pytest
-from trainings import train
+from trainings import answer, train
 
-from epochcost import files
-from epochcost.configuration import ROOT
 from epochcost.datasets import download, preparation
 from epochcost.measurement import machine
 
@@ -47,8 +44,7 @@ def test_a_quick_run_leaves_a_whole_record(pythons, little, few, tmp_path, workl
     for phase in ("import", "data", "build", "first_step", "train", "evaluate"):
         assert record["phases"][phase] > 0, phase
     assert record["phases"]["save"] is None
-    together = sum(seconds or 0 for seconds in record["phases"].values())
-    assert together == pytest.approx(record["wall_s"])
+    assert -0.05 < record["phases"]["other"] < 0.3 + 0.05 * record["wall_s"]
     assert record["utilisation"]["samples"] > 2
     assert record["steady_state"]["parts"] == 7
     assert record["input"]["steps"] == steps
@@ -64,19 +60,21 @@ def test_a_quick_run_leaves_a_whole_record(pythons, little, few, tmp_path, workl
         *(("mnist_cnn", name) for name in ("keras-jax", "keras-torch")),
     ],
 )
-def test_a_model_of_pictures_is_trained_to_the_end(
+def test_a_model_of_pictures_learns_to_tell_dark_from_bright(
     pythons, little_pictures, tmp_path, workload, framework
 ):
     record = train(
         *(pythons[framework], workload, framework, little_pictures(workload)),
-        *(tmp_path / "r.json", "--scale", "full", "--epochs", "2"),
+        *(tmp_path / "r.json", "--scale", "full", "--epochs", "5", "--batch-size", "20"),
     )
     assert record["status"] == "ok", record["failure"]
     assert record["data"]["train_samples"] == 200
-    assert [epoch["loss"] < 2.6 for epoch in record["epochs"]] == [True, True]
+    losses = [epoch["loss"] for epoch in record["epochs"]]
+    assert losses[-1] < 0.5 * losses[0]
 
 
 COMPILES = """
+import json
 from epochcost.frameworks import keras_jax
 from epochcost import recipes, workloads
 import numpy as np
@@ -84,13 +82,12 @@ recipe = recipes.load("config/workloads.yaml")["cifar10_cnn"]
 split = workloads.Split(np.zeros((2, 32, 32, 3), np.float32), np.zeros(2, np.uint8))
 model = workloads.load("cifar10_cnn").keras_model(split, recipe["model"])
 model.compile("sgd", "sparse_categorical_crossentropy")
-print(model.jit_compile)
+print(json.dumps(model.jit_compile))
 """
 
 
 def test_on_jax_the_model_that_moves_its_pictures_is_compiled(pythons):
-    done = in_python(pythons["keras-jax"], COMPILES)
-    assert done.stdout.split()[-1] == "True", done.stderr
+    assert answer(pythons["keras-jax"], "-c", COMPILES) is True
 
 
 def test_a_model_that_keras_does_not_compile_is_no_compiled_run(pythons, little_pictures, tmp_path):
@@ -101,35 +98,6 @@ def test_a_model_that_keras_does_not_compile_is_no_compiled_run(pythons, little_
     )
     assert record["status"] == "failed"
     assert "Keras does not compile this model" in record["failure"]["reason"]
-
-
-WITHOUT_ONEDNN = """
-import torch
-from epochcost.frameworks import fastai, fastai_tuning
-def end(*_): raise KeyboardInterrupt
-fastai_tuning._loaders = end
-from epochcost import recipes
-from epochcost.measurement import clock, schedule
-recipe = recipes.load("config/workloads.yaml")["catsdogs_resnet50"]
-split = type("Split", (), {})()
-try:
-    clock = clock.Clock(schedule.plan("quick", recipe, 100, 100))
-    fastai.train(recipe, None, split, clock, 1, {"onednn": False})
-except KeyboardInterrupt:
-    print(torch.backends.mkldnn.enabled, "onednn" in fastai.choices(recipe))
-"""
-
-
-def test_fine_tuning_does_without_onednn_where_that_is_asked_for(pythons):
-    done = in_python(pythons["fastai"], WITHOUT_ONEDNN)
-    assert done.stdout.split()[-2:] == ["False", "True"], done.stderr
-
-
-def in_python(python, code: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [python, "-c", code], capture_output=True, text=True, cwd=ROOT,
-        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
@@ -148,7 +116,7 @@ def test_a_full_run_learns_and_keeps_every_epoch(pythons, little, tmp_path, fram
     shutil.which("taskset") is None or len(os.sched_getaffinity(0)) < 2,
     reason="needs taskset and two cores",
 )
-@pytest.mark.parametrize("framework", KERAS_AND_PYTORCH)
+@pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_run_that_may_use_one_core_uses_one(pythons, little, tmp_path, framework):
     record = train(
         pythons[framework], "mnist_mlp", framework, little, tmp_path / "r.json",
@@ -198,63 +166,6 @@ def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
     assert record["phases"]["sample"] > 0
 
 
-def test_fine_tuning_has_three_timed_parts_and_says_that_it_starts_from_random_weights(
-    pythons, few_pictures, tmp_path
-):
-    record = train(
-        pythons["fastai"], "catsdogs_resnet50", "fastai", few_pictures, tmp_path / "r.json"
-    )
-    assert record["weights"] == {"name": "resnet50-imagenet", "source": "random", "sha256": None}
-    assert len(record["epochs"]) == 2
-    assert record["phases"]["predict"] > 0
-    assert record["quality"]["value"] in (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-SAVE_WEIGHTS = """
-import sys, torch
-from epochcost.frameworks import torchvision_on_cpu
-torchvision_on_cpu.complete()
-from torchvision.models import resnet50
-torch.save(resnet50().state_dict(), sys.argv[1])
-"""
-
-
-def test_fine_tuning_starts_from_a_file_of_weights_and_refuses_another(
-    pythons, few_pictures, tmp_path
-):
-    folder = tmp_path / "resnet50-imagenet"
-    folder.mkdir()
-    path, description = folder / "resnet50-11ad3fa6.pth", folder / "complete.json"
-    subprocess.run(
-        [pythons["fastai"], "-c", SAVE_WEIGHTS, path],
-        check=True,
-        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
-    )
-    fetched = {"dataset": "resnet50-imagenet", "kind": "complete", "source": "mirror"}
-    checksum = files.sha256(path)
-    fetched["files"] = [{"name": path.name, "sha256": checksum, "bytes": path.stat().st_size}]
-    files.write_json(description, fetched)
-    record = train(
-        pythons["fastai"], "catsdogs_resnet50", "fastai", few_pictures, tmp_path / "r.json",
-        "--weights", description,
-    )  # fmt: skip
-    assert record["weights"]["source"] == "mirror"
-    assert record["weights"]["sha256"] == checksum
-    with open(path, "ab") as file:
-        file.write(b"!")
-    done = subprocess.run(
-        [
-            *(pythons["fastai"], ROOT / "scripts/train.py", "catsdogs_resnet50", "fastai"),
-            *("--data", few_pictures, "--record", tmp_path / "s.json", "--weights", description),
-        ],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert "is missing or damaged; delete" in done.stderr
-    assert not (tmp_path / "s.json").exists()
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_real_mnist_at_full_scale_reaches_the_published_accuracy(
@@ -272,64 +183,6 @@ def test_real_mnist_at_full_scale_reaches_the_published_accuracy(
     assert record["data"]["complete"]
     assert record["quality"]["value"] >= 0.98
     assert np.isfinite([epoch["loss"] for epoch in record["epochs"]]).all()
-
-
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
-@pytest.mark.parametrize(
-    ("workload", "framework"),
-    [
-        ("imdb_fasttext", "keras-tensorflow"),
-        ("imdb_fasttext", "keras-jax"),
-        ("imdb_fasttext", "pytorch"),
-        ("nietzsche_lstm", "pytorch"),
-    ],
-)
-def test_two_devices_learn_what_one_learns(pythons, little_text, tmp_path, workload, framework):
-    """Recipes without dropout, so that losses compare in digits, also of a batch that is odd."""
-    data = little_text / ("odd" if workload == "nietzsche_lstm" else "imdb")
-    one, two = (
-        train(
-            pythons[framework], workload, framework, data, tmp_path / f"{variant}.json",
-            "--variant", variant, "--scale", "full",
-        )
-        for variant in ("default", "devices_2")
-    )  # fmt: skip
-    assert two["software"]["settings"] == {"devices": 2}
-    if framework == "pytorch":  # its processes share the cores
-        cores = one["machine"]["usable_cores"]
-        assert two["software"]["threads"] == cores // 2
-        assert two["machine"]["usable_cores"] == cores
-    # Of nietzsche_lstm the first epoch alone: its rate of learning makes much of the last digit.
-    epochs = 1 if workload == "nietzsche_lstm" else None
-    for alone, shared in zip(one["epochs"][:epochs], two["epochs"][:epochs], strict=True):
-        assert shared["loss"] == pytest.approx(alone["loss"], rel=1e-3)
-        assert shared["metric"] == pytest.approx(alone["metric"], abs=5e-3)
-
-
-@pytest.mark.parametrize(
-    ("framework", "variant", "reason"),
-    [
-        ("keras-jax", "devices_2", "keras-jax cannot divide a batch of 41 samples over 2 devices"),
-        ("keras-torch", "devices_2", "the variant devices_2 is not for keras-torch"),
-        ("pytorch", "devices_900", "900 devices are wanted, and this machine has"),
-        ("pytorch", "device_2", "unknown variant 'device_2'; did you mean 'devices_2'"),
-    ],
-)
-def test_devices_that_cannot_be_had_are_refused(
-    pythons, little_text, tmp_path, framework, variant, reason
-):
-    done = subprocess.run(
-        [
-            *(pythons[framework], ROOT / "scripts/train.py", "nietzsche_lstm", framework),
-            *("--data", little_text / "odd", "--record", tmp_path / "r.json"),
-            *("--variant", variant),
-        ],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert reason in done.stderr
-    assert not (tmp_path / "r.json").exists()
 
 
 @pytest.mark.skipif(

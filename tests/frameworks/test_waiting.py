@@ -3,24 +3,16 @@
 fastai is not here: it fetches the loss of each step itself, for its users as well.
 """
 
-import json
-import subprocess
-
 import pytest
+from trainings import answer
 
 from epochcost.configuration import ROOT
 
 
 @pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"])
 def test_the_device_is_waited_for_at_borders_alone(pythons, little, framework):
-    done = subprocess.run(
-        [pythons[framework], ROOT / "tests/frameworks/count_waits.py", framework, little],
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
-    )
-    assert done.returncode == 0, done.stderr
-    counts = json.loads(done.stdout.splitlines()[-1])
+    script = ROOT / "tests/frameworks/count_waits.py"
+    counts = answer(pythons[framework], script, framework, little)
     assert counts["steps"] == 50
     assert counts["in_steps"] < 10, counts
     if framework in ("keras-tensorflow", "keras-jax"):  # PyTorch need not wait for a processor

@@ -14,6 +14,12 @@ def test_products_and_copies_are_measured_in_a_process_of_its_own():
     assert 0.5 < measured["copy_gib_s"] < 10_000
 
 
+def test_a_product_has_two_operations_a_term_and_a_copy_is_read_and_written(monkeypatch):
+    monkeypatch.setattr(yardstick, "_trials", lambda work, seconds: [0.001, 0.002, 0.5])
+    # 2 x 1024^3 operations, and 2 x 128 MiB, in 2 ms.
+    assert yardstick.measure() == {"matmul_gflops": 1073.7, "copy_gib_s": 125.0}
+
+
 def test_reading_from_the_disk_is_measured(tmp_path):
     rate = yardstick.disk_read_mib_s(tmp_path, trials=1)
     assert rate is None or rate > 1

@@ -21,6 +21,8 @@ from epochcost import workloads
 from epochcost.frameworks import keras_fit, pytorch
 
 STEPS = 5
+# Of gradients: one that is usual, and one at which the epsilon counts.
+SCALES = [0.1, 1e-8]
 PICTURES = 2_000
 
 
@@ -166,7 +168,10 @@ def seen(pictures, in_validation, picture) -> dict:
 
 
 def steps(settings: dict, scale: float) -> dict[str, list[float]]:
-    """Where the optimisers take some numbers when both are given the same gradients."""
+    """Where the optimisers take some numbers when both are given the same gradients.
+
+    tests/workloads/test_definitions.py draws the same, and does the sums.
+    """
     rng = np.random.default_rng(9)
     start = np.zeros(100, np.float32)
     theirs, ours = keras.Variable(start), torch.nn.Parameter(torch.tensor(start))
@@ -179,6 +184,23 @@ def steps(settings: dict, scale: float) -> dict[str, list[float]]:
         torch_optimizer.step()
     moved = {"keras": theirs.value, "torch": ours}
     return {name: (end.detach() - torch.tensor(start)).tolist() for name, end in moved.items()}
+
+
+def accuracies(loss: str) -> dict[str, float]:
+    """The accuracy of the same logits, of which some lie between 0 and 0.5."""
+    rng = np.random.default_rng(11)
+    binary = loss == "binary_crossentropy"
+    logits = rng.uniform(-1, 1, (500, 1 if binary else 4)).astype(np.float32)
+    labels = rng.integers(0, 2 if binary else 4, 500)
+    metric, ours = keras_fit._accuracy_of(loss), pytorch.LOSSES[loss]
+    metric.update_state(torch.tensor(labels), torch.tensor(logits))
+    classes = ours.classes(torch.tensor(logits))
+    by_hand = logits[:, 0] > 0 if binary else logits.argmax(1)
+    return {
+        "keras": float(metric.result()),
+        "torch": float((classes == torch.tensor(labels, dtype=ours.label_type)).float().mean()),
+        "by_hand": float((by_hand == labels).mean()),
+    }
 
 
 def main() -> None:
@@ -218,8 +240,8 @@ def main() -> None:
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         ours(inputs[:1])
     result["counted_by_torch"] = counter.get_total_flops() // 2
-    result["steps"] = steps(recipe["optimizer"], 0.1)
-    result["small_steps"] = steps(recipe["optimizer"], 1e-8)
+    result["steps"] = {scale: steps(recipe["optimizer"], scale) for scale in SCALES}
+    result["accuracies"] = accuracies(recipe["loss"])
     result["dropped"] = dropped(theirs, ours)
     result["moved"] = moved(name, theirs, ours, shape[0])
     result["parameters"] = [theirs.count_params(), sum(weight.numel() for weight in trained)]

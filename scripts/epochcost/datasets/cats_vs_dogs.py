@@ -22,6 +22,8 @@ _CLASSES = ("cat", "dog")
 _FASTAI = re.compile(r"dogscats/(train|valid)/(cat|dog)s/(?:cat|dog)\.(\d+)\.jpg")
 _MICROSOFT = re.compile(r"PetImages/(Cat|Dog)/(\d+)\.jpg")
 _FIRST_HELD_OUT = 11_500
+# Generated pictures.
+_TRAIN, _VALIDATION = 800, 200
 
 
 def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
@@ -50,7 +52,7 @@ def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
     """800 + 200 pictures (not 25,000, which would be 3.8 GB): a coarse pattern per class."""
     patterns = rng.integers(0, 150, (2, 7, 7, 3), dtype=np.uint8).repeat(32, 1).repeat(32, 2)
     values = {}
-    for part, count in (("train", 800), ("validation", 200)):
+    for part, count in (("train", _TRAIN), ("validation", _VALIDATION)):
         labels = rng.integers(0, 2, count, dtype=np.uint8)
         pictures = rng.integers(0, 100, (count, SIDE, SIDE, 3), dtype=np.uint8)
         pictures += patterns[labels]

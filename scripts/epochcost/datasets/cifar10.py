@@ -14,6 +14,7 @@ _FOLDER = "cifar-10-batches-bin"
 _TRAIN_FILES = [f"{_FOLDER}/data_batch_{number}.bin" for number in range(1, 6)]
 _VALIDATION_FILE = f"{_FOLDER}/test_batch.bin"
 _ARCHIVE = "cifar-10-binary.tar.gz"
+_TRAIN, _VALIDATION = 50_000, 10_000
 _RECORD = 1 + 3 * 32 * 32  # a label byte, then the red, green and blue plane
 
 
@@ -43,7 +44,7 @@ def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Arrays of CIFAR-10's shape and type: a coarse colour pattern per class, in noise."""
     patterns = np.kron(rng.integers(0, 150, (10, 8, 8, 3)), np.ones((1, 4, 4, 1))).astype(np.uint8)
     values = {}
-    for split, count in (("train", 50_000), ("validation", 10_000)):
+    for split, count in (("train", _TRAIN), ("validation", _VALIDATION)):
         labels = rng.integers(0, 10, count, dtype=np.uint8)
         pictures = rng.integers(0, 100, (count, 32, 32, 3), dtype=np.uint8)
         pictures += patterns[labels]

@@ -1,0 +1,67 @@
+"""One model on several devices; on a processor they are processes, or virtual."""
+
+import os
+import subprocess
+
+import pytest
+from trainings import train
+
+from epochcost.configuration import ROOT
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+@pytest.mark.parametrize(
+    ("workload", "framework"),
+    [
+        ("imdb_fasttext", "keras-tensorflow"),
+        ("imdb_fasttext", "keras-jax"),
+        ("imdb_fasttext", "pytorch"),
+        ("nietzsche_lstm", "pytorch"),
+    ],
+)
+def test_two_devices_learn_what_one_learns(pythons, little_text, tmp_path, workload, framework):
+    """Recipes without dropout, so that losses compare in digits, also of a batch that is odd."""
+    data = little_text / ("odd" if workload == "nietzsche_lstm" else "imdb")
+    one, two = (
+        train(
+            pythons[framework], workload, framework, data, tmp_path / f"{variant}.json",
+            "--variant", variant, "--scale", "full",
+        )
+        for variant in ("default", "devices_2")
+    )  # fmt: skip
+    assert two["software"]["settings"] == {"devices": 2}
+    if framework == "pytorch":  # its processes share the cores
+        cores = one["machine"]["usable_cores"]
+        assert two["software"]["threads"] == cores // 2
+        assert two["machine"]["usable_cores"] == cores
+    # Of nietzsche_lstm the first epoch alone: its rate of learning makes much of the last digit.
+    epochs = 1 if workload == "nietzsche_lstm" else None
+    for alone, shared in zip(one["epochs"][:epochs], two["epochs"][:epochs], strict=True):
+        assert shared["loss"] == pytest.approx(alone["loss"], rel=1e-3)
+        assert shared["metric"] == pytest.approx(alone["metric"], abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("framework", "variant", "reason"),
+    [
+        ("keras-jax", "devices_2", "keras-jax cannot divide a batch of 41 samples over 2 devices"),
+        ("keras-torch", "devices_2", "the variant devices_2 is not for keras-torch"),
+        ("pytorch", "devices_900", "900 devices are wanted, and this machine has"),
+        ("pytorch", "device_2", "unknown variant 'device_2'; did you mean 'devices_2'"),
+    ],
+)
+def test_devices_that_cannot_be_had_are_refused(
+    pythons, little_text, tmp_path, framework, variant, reason
+):
+    done = subprocess.run(
+        [
+            *(pythons[framework], ROOT / "scripts/train.py", "nietzsche_lstm", framework),
+            *("--data", little_text / "odd", "--record", tmp_path / "r.json"),
+            *("--variant", variant),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert reason in done.stderr
+    assert not (tmp_path / "r.json").exists()
