@@ -7,7 +7,7 @@ rule runs:
         records=measured,
         published=multiext("data/published/", "measurements.csv", "prices.csv"),
         hardware="config/hardware.yaml",
-        recipes="config/workloads.yaml",
+        recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
         code=["scripts/runs.py", *map(code_of, ("costs", "records", "statistics"))],
     output:
         multiext(
@@ -41,6 +41,7 @@ rule costs:
         multiext("results/tables/", "runs.csv", "epochs.csv"),
         published=multiext("data/published/", "prices.csv", "baselines.csv"),
         prices="config/prices.csv",
+        recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
         own_prices=own_book(),
         code=["scripts/costs.py", code_of("costs"), code_of("statistics")],
     output:

@@ -75,12 +75,13 @@ rule advise:
         question=question(),
         rental=rental_option(),
         prices=price_options(),
+        spot=spot_options(),
         disturbed=disturbed_option(),
     message:
         "Looking for the best place to train"
     shell:
         "python scripts/runs.py {params.disturbed} --output {params.tables} > {log} 2>&1 && "
-        "python scripts/costs.py {params.prices} {params.disturbed} --tables {params.tables} "
-        "--output {params.tables} >> {log} 2>&1 && "
+        "python scripts/costs.py {params.prices} {params.spot} {params.disturbed} "
+        "--tables {params.tables} --output {params.tables} >> {log} 2>&1 && "
         "python scripts/advise.py {params.question} {params.rental} --tables {params.tables} "
         "2>&1 | tee -a {log}"

@@ -14,7 +14,7 @@ def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--workload", nargs="*", help="default: all that there are options for")
     parser.add_argument("--deadline", help="such as 1h, 30min, 90s, 2d")
-    parser.add_argument("--budget", type=float, help="USD")
+    parser.add_argument("--budget", type=billing.amount, help="USD")
     parser.add_argument("--rental", type=billing.rental_of, default=billing.Rental())
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from epochcost import configuration, errors, files
+from epochcost import errors, files
 from epochcost.costs import audit, prices, published, tables
 from epochcost.report import claims
 
@@ -27,7 +27,7 @@ def main() -> None:
         .set_index("run_id"),
         known=prices.load(folder / "prices.csv"),
     )
-    claimed = configuration.read_yaml(folder / "claims.yaml")
+    claimed = files.read_yaml(folder / "claims.yaml")
     table = audit.audit_table(claimed, study)
     for name, found in (("audit", table), ("audit_costs", audit.costs_table(claimed, study))):
         files.write_csv(arguments.output / f"{name}.csv", found)

@@ -14,7 +14,9 @@ from epochcost.measurement.turn import turn
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=10, help="for each thing that is measured")
+    parser.add_argument(
+        "--seconds", type=errors.positive, default=10, help="for each thing that is measured"
+    )
     parser.add_argument("--output", type=Path, default=Path("results/calibrations"))
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,12 @@ from epochcost import errors
 
 ROOT = Path(__file__).resolve().parents[1]
 _SUPPORTED = ">=3.11,<3.14"
+# What uv says where a server does not answer.
+_UNREACHABLE = "Failed to fetch"
+
+
+class UnreachableError(errors.InputError):
+    """A package index cannot be reached."""
 
 
 def main() -> None:
@@ -39,7 +45,7 @@ def make(name: str, folder: Path) -> None:
         try:
             _uv(*install, "--torch-backend", "cpu", *requirements)
             return
-        except errors.InputError:
+        except UnreachableError:
             print("PyTorch's CPU builds cannot be reached; taking the package index's build")
     _uv(*install, *requirements)
 
@@ -49,9 +55,13 @@ def _uv(*words: str) -> None:
     # pip's setting for a folder of wheels is not read by uv.
     if links := environment.get("PIP_FIND_LINKS"):
         environment.setdefault("UV_FIND_LINKS", links)
-    done = subprocess.run([sys.executable, "-m", "uv", *words], env=environment)
+    command = [sys.executable, "-m", "uv", *words]
+    done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True)
+    print(done.stderr, end="", file=sys.stderr)
     if done.returncode:
-        raise errors.InputError(f"uv {' '.join(words[:2])} failed")
+        # Of a full disk or of pins that contradict each other another index knows no way out.
+        kind = UnreachableError if _UNREACHABLE in done.stderr else errors.InputError
+        raise kind(f"uv {' '.join(words[:2])} failed")
 
 
 if __name__ == "__main__":

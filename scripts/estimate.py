@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from epochcost import configuration, errors, hardware
-from epochcost.costs import estimates, market, published, rows, tables
+from epochcost import configuration, errors, files, hardware
+from epochcost.costs import billing, estimates, market, published, rows, tables
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
 from epochcost.records import record
@@ -21,18 +21,20 @@ def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("plan", type=Path, help="CSV with a row per planned run")
     parser.add_argument("--scale", choices=["quick", "full"], default="quick")
-    parser.add_argument("--most", type=float, help="USD that the plan may cost")
+    parser.add_argument("--most", type=billing.amount, help="USD that the plan may cost")
     parser.add_argument(
-        "--rounds-h", type=float, help="hours of runs that a precision may take: said beside it"
+        "--rounds-h",
+        type=billing.amount,
+        help="hours of runs that a precision may take: said beside it",
     )
-    parser.add_argument("--records", type=Path, default=Path("results/runs"))
+    parser.add_argument("--records", type=files.folder, default=Path("results/runs"))
     market.add_options(parser)
     arguments = parser.parse_args()
     known = configuration.load()
     catalogue = known.hardware
     labels = {key: entry["label"] for key, entry in catalogue.items()}
     names = {key: hardware.describe(key, entry) for key, entry in catalogue.items()}
-    planned = _plan(arguments.plan)
+    planned = _plan(arguments.plan, known)
     there = [rows.run_row(content, "") for _, content in record.read_all(arguments.records)]
     table = estimates.estimate_table(
         planned,
@@ -53,13 +55,27 @@ def main() -> None:
         raise errors.InputError(estimate.refusal(usd, arguments.most))
 
 
-def _plan(path: Path) -> pd.DataFrame:
-    """The planned runs."""
+def _plan(path: Path, known: configuration.Configuration) -> pd.DataFrame:
+    """The planned runs, each whole and of what is known."""
     columns = estimates.PLAN_COLUMNS
     try:
-        return pd.read_csv(path, dtype={"recipe": str})[columns]
+        planned = pd.read_csv(path, dtype={"recipe": str})[columns]
     except (KeyError, ValueError):
         raise errors.InputError(f"{path} has not the columns {', '.join(columns)}") from None
+    for line, row in enumerate(planned.itertuples(), start=2):
+        where = f"{path}, line {line}"
+        if empty := [name for name in columns if pd.isna(getattr(row, name))]:
+            raise errors.InputError(f"{where}: {', '.join(empty)} is empty")
+        for value, valid in (
+            (row.hardware, known.hardware),
+            (row.workload, known.recipes),
+            (row.data, estimates.DATA),
+        ):
+            if value not in valid:
+                raise errors.InputError(
+                    f"{where}: unknown '{value}'; {errors.nearest(value, valid)}"
+                )
+    return planned
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from epochcost import errors, files
 from epochcost.measurement import machine
 
 # What changes on the same machine, with every update of its system.
-_PASSING = ("kernel", "driver")
+_PASSING = ("kernel", "driver", "cuda_driver")
 
 
 def main() -> None:
@@ -23,6 +23,11 @@ def main() -> None:
         print(json.dumps(facts, indent=2))
         return
     lasting = {key: value for key, value in facts.items() if key not in _PASSING}
+    # Anybody may set how much a GPU may draw.
+    lasting["gpus"] = [
+        {key: value for key, value in gpu.items() if key != "power_limit_w"}
+        for gpu in facts["gpus"]
+    ]
     files.write_json(arguments.output, lasting)
 
 

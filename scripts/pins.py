@@ -31,9 +31,14 @@ python -m pip install --requirement envs/{name}.txt
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.parse_args()
-    for path in sorted(ENVS.glob("*.txt")):
+    for path in with_conda():
         for suffix, content in conda_files(path).items():
             files.write_text(ENVS / f"{path.stem}{suffix}", content)
+
+
+def with_conda() -> list[Path]:
+    """The pins of environments that rules name; that of clouds runs Snakemake itself."""
+    return sorted(path for path in ENVS.glob("*.txt") if path.stem != "cloud")
 
 
 def conda_files(pins: Path) -> dict[str, str]:

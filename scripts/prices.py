@@ -28,6 +28,11 @@ def main() -> None:
     with open(arguments.prices, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         columns, rows = list(reader.fieldnames), list(reader)
+    if missing := catalogues.NEEDED - set(columns):
+        raise errors.InputError(
+            f"{arguments.prices} has no column {', '.join(sorted(missing))}, by which machines are "
+            "looked up"
+        )
     providers = sorted({row["provider"] for row in rows})
     catalogue, missing = catalogues.read(arguments.catalogue.rstrip("/"), providers)
     today = datetime.now(UTC).date()

@@ -7,9 +7,8 @@ results/quality.md, or `-` for the screen.
 import sys
 from pathlib import Path
 
-import pandas as pd
-
 from epochcost import errors, files
+from epochcost.costs import tables
 from epochcost.report import quality
 
 
@@ -21,7 +20,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     parts = [
-        markdown(pd.read_csv(arguments.tables / f"{name}.csv"))
+        markdown(tables.read(arguments.tables / f"{name}.csv"))
         for name, markdown in (
             ("quality", quality.markdown),
             ("targets", quality.targets_markdown),

@@ -13,7 +13,7 @@ from epochcost.records import record
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("--records", type=Path, default=Path("results/runs"))
+    parser.add_argument("--records", type=files.folder, default=Path("results/runs"))
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     parser.add_argument(
         "--keep-disturbed",
@@ -42,7 +42,8 @@ def main() -> None:
         ("predictions", predictions.predictions_table(runs, kept)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)
-    print(f"{len(runs)} runs")
+    own = int(runs.source_id.eq(rows.OWN).sum())
+    print(f"{own} runs, and {len(runs) - own} published ones")
 
 
 def _rows(folder: Path, study: Path, labels: dict[str, str]):

@@ -8,7 +8,7 @@ bill.md.
 from pathlib import Path
 
 from epochcost import configuration, durations, errors, files
-from epochcost.costs import market, prices, schedules
+from epochcost.costs import billing, market, prices, schedules
 from epochcost.reruns.files import Rerun, bill, render
 
 
@@ -23,9 +23,9 @@ def main() -> None:
     )
     parser.add_argument("--image", required=True, help="container with git, make and Python")
     parser.add_argument("--arguments", nargs="*", default=[], help="such as workloads=mnist_mlp")
-    parser.add_argument("--disk-gib", type=float, default=30)
-    parser.add_argument("--disk-usd-per-gib-month", type=float, default=0.04)
-    parser.add_argument("--rule-usd-per-month", type=float, default=0.10)
+    parser.add_argument("--disk-gib", type=billing.amount, required=True)
+    parser.add_argument("--disk-usd-per-gib-month", type=billing.amount, required=True)
+    parser.add_argument("--rule-usd-per-month", type=billing.amount, required=True)
     parser.add_argument("--output", type=Path, default=Path("results/schedule"))
     market.add_options(parser)
     arguments = parser.parse_args()

@@ -67,9 +67,11 @@ def main() -> int:
     parser.add_argument("--batch-size", type=_positive, help="default: the recipe's")
     parser.add_argument("--epochs", type=_positive, help="default: the recipe's")
     parser.add_argument(
-        "--time-limit", type=float, help="seconds after which a run has failed; default: none"
+        "--time-limit",
+        type=errors.positive,
+        help="seconds after which a run has failed; default: none",
     )
-    parser.add_argument("--seed", type=int, default=1, help="the trial number is added to it")
+    parser.add_argument("--seed", type=_whole, default=1, help="the trial number is added to it")
     arguments = parser.parse_args()
     if arguments.choices:
         recipe = _recipe(arguments.workload, arguments.framework)
@@ -329,6 +331,13 @@ def _positive(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is below 1")
+    return value
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
     return value
 
 

@@ -3,7 +3,7 @@ import shutil
 import pytest
 import yaml
 
-from epochcost import configuration
+from epochcost import configuration, recipes
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
 
@@ -62,6 +62,44 @@ def test_what_a_command_line_gives_is_understood(settings):
     assert known["price"]["per_hour_usd"] == 0.5
 
 
+OWNED = ("purchase_usd", "years", "used_hours_per_day", "watts", "usd_per_kwh")
+
+
+def test_numbers_within_a_section_are_numbers(settings):
+    """Snakemake gives them as text: `--config "billing={boot_s: 90}"`."""
+    given = {
+        "exchange_rates": {"EUR": "1.15"},
+        "billing": settings["billing"] | {"boot_s": "90"},
+        "spot": {"interruptions_per_hour": ["0.1", "2"], "wait_s": "1e2"},
+        "owned": dict.fromkeys(OWNED, "3"),
+    }
+    known = configuration.load(settings | given)
+    assert known["exchange_rates"] == {"EUR": 1.15}
+    assert known["billing"]["boot_s"] == 90
+    assert known["spot"] == {"interruptions_per_hour": [0.1, 2], "wait_s": 100}
+    assert known["owned"]["years"] == 3
+    with pytest.raises(InputError, match="billing: boot_s: 'long' is not of type number"):
+        configuration.load(settings | {"billing": settings["billing"] | {"boot_s": "long"}})
+
+
+@pytest.mark.parametrize(
+    ("framework", "devices", "said"),
+    [
+        ("keras-jax", 3, "keras-jax cannot divide the batches of mnist_mlp, 128 samples, over 3"),
+        ("keras-tensorflow", 3, "keras-tensorflow cannot divide the batches of mnist_mlp, 128"),
+        ("keras-jax", 64, "keras-jax cannot divide the last batch of mnist_mlp, 96 samples, over"),
+    ],
+)
+def test_batches_that_keras_cannot_divide_are_refused(settings, framework, devices, said):
+    given = {"frameworks": [framework], "workloads": ["mnist_mlp"]}
+    with pytest.raises(InputError, match=said):
+        configuration.load(settings | given | {"variants": [f"devices_{devices}"]})
+    configuration.load(settings | given | {"variants": ["devices_2"]})
+    configuration.load(
+        settings | given | {"variants": [f"devices_{devices}"], "frameworks": ["pytorch"]}
+    )
+
+
 def test_a_precision_is_a_share_and_is_for_full_runs(settings):
     full = settings | {"scale": "full"}
     for text in ("2%", "0.02", 0.02):
@@ -91,6 +129,7 @@ def test_the_environment_names_a_mirror_and_the_configuration_wins(settings, mon
         ("workloads.yaml", "epochs: 20", "epoch: 20", "unknown key 'epoch'; did you mean 'epochs'"),
         ("workloads.yaml", "dataset: mnist", "dataset: mnits", "did you mean 'mnist'"),
         ("workloads.yaml", "epochs: 20", "epochs: [", "workloads.yaml, line"),
+        ("workloads.yaml", "mnist_mlp:", "{{ a }}:", "a key is no single word"),
         ("hardware.yaml", "gce-p100:", "gce-k80:", "the key 'gce-k80' is there twice"),
         ("hardware.yaml", "vcpus: 16", "vcpus: many", "'many' is not of type integer"),
     ],
@@ -111,3 +150,11 @@ def test_a_workload_that_no_configured_framework_trains_is_refused(tmp_path, set
     path.write_text(path.read_text().replace(able, "[keras-tensorflow]", 1))
     with pytest.raises(InputError, match="mnist_mlp is not trained by pytorch; frameworks that"):
         configuration.load(settings | {"frameworks": ["pytorch"]}, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "- a", "mnist_mlp: 3", "mnist_mlp: ["])
+def test_recipes_that_are_none_are_one_line_for_a_training_too(tmp_path, text):
+    path = tmp_path / "workloads.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"workloads\.yaml"):
+        recipes.load(path)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from epochcost import configuration, planning
+from epochcost import configuration, files, planning
 from epochcost.datasets.registry import Origin
 from epochcost.errors import InputError
 from epochcost.records.record import path_of
@@ -14,7 +14,7 @@ HERE, ELSEWHERE = "0123456789ab", "ba9876543210"
 
 @pytest.fixture
 def known():
-    settings = configuration.read_yaml(configuration.ROOT / "config/config.yaml")
+    settings = files.read_yaml(configuration.ROOT / "config/config.yaml")
     return lambda **change: configuration.load(
         settings | {"workloads": ["mnist_mlp"], "frameworks": ["pytorch"]} | change
     )
@@ -225,7 +225,7 @@ def test_disturbed_runs_count_less_and_failed_ones_are_not_tried_for_ever(
     wanted = {"precision": "2%", "scale": "full", "budget_hours": 100}
     for trial in range(1, 7):
         keep_full(trial, 100)
-    keep_full(3, 180, noise={"flags": ["load from others"]})
+    keep_full(3, 180, flags=["load from others"])
     assert trials(plan(known(**wanted), tmp_path)) == [7]
     failed = {"status": "failed", "failure": {"phase": "train", "reason": "out of memory"}}
     for trial in range(1, 7):

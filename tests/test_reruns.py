@@ -16,7 +16,8 @@ from epochcost.reruns import files
 
 ROOT = configuration.ROOT
 WANTED = ["gce-k80", "--every", "4h", "--up", "10min", "--repository", "https://e.org/e.git",
-          "--records", "/records", "--image", "python:3.11",
+          "--records", "/records", "--image", "python:3.11", "--disk-gib", "30",
+          "--disk-usd-per-gib-month", "0.04", "--rule-usd-per-month", "0.10",
           "--arguments", "scale=quick"]  # fmt: skip
 
 

@@ -6,15 +6,14 @@ that names the file, the key and the nearest right word.
 
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-import yaml
-
-from epochcost import durations, recipes, schemas, tuning
+from epochcost import durations, files, recipes, schemas, tuning
 from epochcost import workloads as workload_modules
 from epochcost.costs import prices
 from epochcost.datasets import preparation
@@ -24,6 +23,7 @@ from epochcost.hardware import LOCAL
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR_VARIABLE = "EPOCHCOST_MIRROR"
+_DECIMAL = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,9 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     datasets = _read_checked(config / "datasets.yaml", root)
     datasets |= _check_brought(brought, datasets, root)
     if overrides is None:
-        overrides = read_yaml(config / "config.yaml")
+        overrides = files.read_yaml(config / "config.yaml")
+    if not isinstance(overrides, Mapping):
+        raise InputError("config/config.yaml: it holds no keys")
     settings = _normalised(overrides)
     schemas.check(settings, root / "config/schemas/config.schema.json", "config")
     _check_values(settings)
@@ -148,40 +150,8 @@ def check_cloud(configuration: Configuration) -> None:
         )
 
 
-def read_yaml(path: Path) -> Any:
-    """Read a YAML file; a mistake in it is named with its line."""
-    try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_YamlLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or error
-        raise InputError(f"{path}{where}: {problem}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not in UTF-8") from None
-
-
-class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """YAML without its surprises: dates stay text, and a key given twice is an error."""
-
-    yaml_implicit_resolvers: ClassVar = {
-        first: [(tag, pattern) for tag, pattern in resolvers if "timestamp" not in tag]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-    def construct_mapping(self, node, deep=False):
-        seen = set()
-        for key, _ in node.value:
-            if key.value in seen:
-                raise yaml.MarkedYAMLError(
-                    problem=f"the key '{key.value}' is there twice", problem_mark=key.start_mark
-                )
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
 def _read_checked(path: Path, root: Path) -> dict[str, dict[str, Any]]:
-    content = read_yaml(path)
+    content = files.read_yaml(path)
     schemas.check(content, root / f"config/schemas/{path.stem}.schema.json", f"config/{path.name}")
     return content
 
@@ -200,11 +170,22 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
         result["precision"] = _share(result["precision"])
     if isinstance(result.get("price"), int | float) and not isinstance(result["price"], bool):
         result["price"] = {"per_hour_usd": result["price"], "kind": "on_demand"}
-    if isinstance(result.get("price"), dict):
-        price = result["price"]
-        if isinstance(price.get("per_hour_usd"), str):
-            price["per_hour_usd"] = _number(price["per_hour_usd"])
+    for key in ("price", "owned", "exchange_rates", "billing", "spot", "schedule"):
+        if key in result:
+            result[key] = _numbers_of(result[key])
+    price = result.get("price")
+    if isinstance(price, dict) and price.get("per_hour_usd") == "":
+        price["per_hour_usd"] = None
     return result
+
+
+def _numbers_of(value: Any) -> Any:
+    """A section of which Snakemake leaves numbers as text, with these as numbers."""
+    if isinstance(value, Mapping):
+        return {key: _numbers_of(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_numbers_of(part) for part in value]
+    return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value
 
 
 def _expanded(names: list[str], known: Iterable[str]) -> list[str]:
@@ -308,13 +289,24 @@ def _check_combinations(configuration: Configuration) -> None:
 
 
 def _check_division(configuration: Configuration) -> None:
-    """Refuse batches of the complete data that JAX cannot divide over several devices."""
+    """Refuse batches that Keras cannot divide over several devices.
+
+    On TensorFlow the last batch of an epoch may be odd; JAX can divide no odd one.
+    """
     samples = configuration.complete_samples()
     pairs = product(configuration["workloads"], map(tuning.devices_of, configuration["variants"]))
     for workload, devices in pairs:
-        last = samples.get(workload, 0) % configuration.workloads[workload]["batch_size"]
-        if "keras-jax" in configuration.frameworks_of(workload) and last % devices:
-            raise InputError(
-                f"keras-jax cannot divide the last batch of {workload}, {last} samples, over "
-                f"{devices} devices; leave one of the three out"
-            )
+        batch = configuration.workloads[workload]["batch_size"]
+        odd = {"batches": batch, "last batch": samples.get(workload, 0) % batch}
+        for framework, whats in (
+            ("keras-tensorflow", ["batches"]),
+            ("keras-jax", ["batches", "last batch"]),
+        ):
+            if framework not in configuration.frameworks_of(workload):
+                continue
+            for what in whats:
+                if odd[what] % devices:
+                    raise InputError(
+                        f"{framework} cannot divide the {what} of {workload}, {odd[what]} samples, "
+                        f"over {devices} devices; leave one of the three out"
+                    )

@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import math
 import sys
 from collections.abc import Callable, Iterable
 from typing import NoReturn
@@ -18,6 +19,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         sys.exit(f"{SIGNATURE}: {message} (see --help)")
+
+
+def positive(text: str) -> float:
+    """A number above 0, for a command line."""
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return value
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:

@@ -4,10 +4,13 @@ import hashlib
 import json
 import os
 import tempfile
+from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+import yaml
 
 from epochcost.errors import InputError
 
@@ -38,6 +41,13 @@ def atomic(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def folder(text: str) -> Path:
+    """A folder that is there, for a command line."""
+    if not Path(text).is_dir():
+        raise ArgumentTypeError(f"{text} is not a folder that is there")
+    return Path(text)
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
@@ -61,6 +71,41 @@ def read_json(path: Path) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not JSON: {error}") from None
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file; a mistake in it is named with its line."""
+    try:
+        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_YamlLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or error
+        raise InputError(f"{path}{where}: {problem}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not in UTF-8") from None
+
+
+class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """YAML without its surprises: dates stay text, and a key given twice is an error."""
+
+    yaml_implicit_resolvers: ClassVar = {
+        first: [(tag, pattern) for tag, pattern in resolvers if "timestamp" not in tag]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_mapping(self, node, deep=False):
+        seen = set()
+        for key, _ in node.value:
+            problem = None
+            if not isinstance(key, yaml.ScalarNode):
+                problem = "a key is no single word"
+            elif key.value in seen:
+                problem = f"the key '{key.value}' is there twice"
+            if problem:
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
 
 
 def sha256(path: Path) -> str:

@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from epochcost import files
 from epochcost.errors import InputError, nearest
 
 LOCAL = "local"
@@ -30,7 +29,7 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
     Raises:
         InputError: no such hardware, or this machine is another.
     """
-    known = yaml.safe_load(catalogue.read_text(encoding="utf-8"))
+    known = files.read_yaml(catalogue)
     if hardware not in known:
         raise InputError(f"unknown hardware '{hardware}'; {nearest(hardware, known)}")
     if hardware == LOCAL:

@@ -7,15 +7,17 @@ entry, as in config/datasets.yaml, with an `id` beside it.
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from epochcost import files
 from epochcost.errors import InputError
 
 
 def load(path: Path) -> dict[str, dict[str, Any]]:
     """The recipes by workload; the `dataset` of each is an id."""
-    recipes, _ = separate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
-    return recipes
+    content = files.read_yaml(path)
+    try:
+        return separate(content)[0]
+    except (AttributeError, KeyError, TypeError):
+        raise InputError(f"{path}: it holds no workloads; config/README.md says how") from None
 
 
 def separate(

@@ -96,11 +96,11 @@ def load(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        content = files.read_yaml(path) or {}
         found = [s for place in content.values() for w in place.values() for s in w.values()]
         if all(isinstance(settings, dict) for settings in found):
             return content
-    except (yaml.YAMLError, AttributeError):
+    except (InputError, AttributeError):
         pass
     raise InputError(f"{path} is not what scripts/tune.py writes; delete it and tune again")
 

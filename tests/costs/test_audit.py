@@ -6,7 +6,7 @@ import sys
 import pandas as pd
 import pytest
 
-from epochcost import configuration
+from epochcost import configuration, files
 from epochcost.costs import audit, prices, published, tables
 from epochcost.errors import InputError
 
@@ -26,7 +26,7 @@ def study() -> audit.Study:
 
 @pytest.fixture(scope="module")
 def claims() -> list[dict]:
-    return configuration.read_yaml(PUBLISHED / "claims.yaml")
+    return files.read_yaml(PUBLISHED / "claims.yaml")
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import pytest
 
 from epochcost import configuration
 from epochcost.costs import catalogues, prices
+from epochcost.errors import InputError
 
 ROOT = configuration.ROOT
 HEAD = (
@@ -132,3 +133,24 @@ def test_without_a_network_the_address_is_named(book):
     assert done.returncode == 1
     assert "http://127.0.0.1:9/catalogs/gcp/vms.csv: " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_catalogue_of_another_form_is_no_catalogue(book):
+    (book / "gcp/vms.csv").write_text("<html>sign in</html>\n")
+    with pytest.raises(InputError, match=r"gcp/vms\.csv: it has no column AcceleratorCount, "):
+        catalogues.read(str(book), ["gcp"])
+
+
+def test_a_price_file_by_which_nothing_can_be_looked_up_is_said(tmp_path):
+    path = tmp_path / "rates.csv"
+    path.write_text(
+        "hardware_id,price_per_hour,currency,price_kind,as_of,source_id\n"
+        "gce-t4,0.48,USD,on_demand,2026-11-01,us\n"
+    )
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/prices.py", "--prices", path],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "rates.csv has no column gpu, gpu_count, instance, parts, provider, reg" in done.stderr

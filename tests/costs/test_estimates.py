@@ -1,6 +1,8 @@
 """What a plan will cost: known from what there is, and unknown else."""
 
 import copy
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -123,3 +125,51 @@ def test_the_last_price_of_what_is_rented_no_more_is_called_so(known):
     ):
         table = estimates.estimate_table(planned, runs, "full", Market(known, book), RECIPES, CORES)
         assert said in estimate.text(table, {})
+
+
+HEAD = ",".join(estimates.PLAN_COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{HEAD}\nlocal,mnist_mlp,pytorch,,1,abc,complete\n", "line 2: variant is empty"),
+        (f"{HEAD}\nlocal,mnist_mpl,pytorch,default,1,abc,complete\n", "did you mean 'mnist_mlp'"),
+        (f"{HEAD}\ngce-k08,mnist_mlp,pytorch,default,1,abc,complete\n", "did you mean 'gce-k80'"),
+        (f"{HEAD}\nlocal,mnist_mlp,pytorch,default,1,abc,compleet\n", "did you mean 'complete'"),
+        ("a,b\n1,2\n", "has not the columns hardware, workload"),
+    ],
+)
+def test_a_plan_that_is_not_whole_is_said(tmp_path, text, said):
+    plan = tmp_path / "plan.csv"
+    plan.write_text(text)
+    done = subprocess.run(
+        [sys.executable, configuration.ROOT / "scripts/estimate.py", plan],
+        capture_output=True, text=True, cwd=configuration.ROOT,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "option", "value"),
+    [
+        ("estimate.py", "--most", "-1"),
+        ("estimate.py", "--most", "nan"),
+        ("estimate.py", "--records", "nowhere"),
+        ("runs.py", "--records", "nowhere"),
+        ("advise.py", "--budget", "-5"),
+        ("calibrate.py", "--seconds", "0"),
+        ("train.py", "--time-limit", "-5"),
+        ("train.py", "--seed", "-5"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_before_anything_is_done(script, option, value):
+    done = subprocess.run(
+        [sys.executable, configuration.ROOT / "scripts" / script, f"{option}={value}"],
+        capture_output=True, text=True, cwd=configuration.ROOT,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert f"argument {option}: " in done.stderr
+    assert value in done.stderr

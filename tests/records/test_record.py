@@ -123,6 +123,59 @@ def test_what_is_no_record_is_named(path, content, message):
         records.read(path)
 
 
+@pytest.mark.parametrize(
+    ("part", "missing", "said"),
+    [
+        ("machine", "id", "no machine id"),
+        ("run", "started_at", "no run started_at"),
+        ("data", "complete", "no data complete"),
+        ("settings", "batch_size", "no settings batch_size"),
+        ("quality", "target", "no quality target"),
+        ("epochs", "train_s", "no epochs train_s"),
+    ],
+)
+def test_a_record_that_lacks_a_part_of_a_part_is_named(path, record, part, missing, said):
+    inner = record[part][0] if isinstance(record[part], list) else record[part]
+    del inner[missing]
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(record))
+    with pytest.raises(InputError, match=rf"is not a record \({said}\)"):
+        records.read(path)
+
+
+def test_a_part_that_is_something_else_is_named(path, record):
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(record | {"quality": [1], "epochs": 3}))
+    with pytest.raises(InputError, match="is not a record"):
+        records.read(path)
+
+
+def test_every_published_record_of_our_own_follows_the_schema_once_completed():
+    schema = files.read_json(ROOT / "config/schemas/record.schema.json")
+    validator = jsonschema.Draft202012Validator(schema)
+    found = records.find(ROOT / "docs/records")
+    assert len(found) > 30
+    for path in found:
+        assert list(validator.iter_errors(records.read(path))) == [], path
+
+
+def test_records_are_found_at_their_depth_alone_and_none_is_passed_over(tmp_path, monkeypatch):
+    for name in ("a/b/c/default-1.json", "a/b/default-2.json", "a/b/c/d/default-3.json",
+                 "a/b/c/.default-4.json.part", "a/b/c/notes.json"):  # fmt: skip
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert records.find(tmp_path) == [tmp_path / "a/b/c/default-1.json"]
+    assert records.find(tmp_path / "nothing") == []
+
+    def closed(_):
+        raise PermissionError(13, "Permission denied", "a/b")
+
+    monkeypatch.setattr(records.os, "scandir", closed)
+    with pytest.raises(PermissionError):
+        records.find(tmp_path)
+
+
 def test_a_record_of_another_name_is_refused(tmp_path, record):
     path = tmp_path / "record.json"
     path.write_text(json.dumps(record))

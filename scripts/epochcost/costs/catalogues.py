@@ -23,6 +23,14 @@ _FOLDERS = {
     "vastai": "vast", "paperspace": "paperspace",
 }  # fmt: skip
 _COLUMNS = {"on_demand": "Price", "spot": "SpotPrice"}
+_OF_CATALOGUE = {
+    "InstanceType", "AcceleratorName", "AcceleratorCount", "Region", *_COLUMNS.values(),
+}  # fmt: skip
+# What a price file must have for its machines to be looked up.
+NEEDED = {
+    "hardware_id", "provider", "region", "instance", "gpu", "gpu_count", "parts", "price_kind",
+    "price_per_hour", "currency", "as_of",
+}  # fmt: skip
 # What stands there where there is no price.
 _PLACEHOLDERS = (0.0, 700.0)
 _GPUS = re.compile(r"(?P<count>\d+) x (?P<name>\S+)")
@@ -56,9 +64,14 @@ def read(root: str, providers: list[str]) -> tuple[dict[str, pd.DataFrame], list
             continue
         place = f"{root}/{_FOLDERS[provider]}/vms.csv"
         try:
-            found[provider] = pd.read_csv(place)
+            offers = pd.read_csv(place)
         except (URLError, OSError, ValueError) as error:
             missing.append(f"{place}: {getattr(error, 'reason', error)}")
+            continue
+        if lacking := sorted(_OF_CATALOGUE - set(offers.columns)):
+            missing.append(f"{place}: it has no column {', '.join(lacking)}")
+        else:
+            found[provider] = offers
     if missing and not found:
         raise InputError(next((why for why in missing if "/" in why), missing[0]))
     return found, missing
@@ -138,7 +151,8 @@ def _row(row: dict[str, str], parts: dict[str, float], today: date) -> dict[str,
         "price_per_hour": f"{total:.6f}".rstrip("0").rstrip("."),
         "parts": split if len(parts) > 1 else "",
         "as_of": today.isoformat(),
-        "as_of_precision": "day",
+        # The day on which the catalogue was read. It does not say how old its prices are.
+        "as_of_precision": "read_on",
         "source_id": SOURCE,
         "derivation": "derived" if len(parts) > 1 else "stated",
         "notes": "",

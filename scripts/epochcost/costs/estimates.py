@@ -15,7 +15,8 @@ from epochcost.records.record import recipe_id
 MEASURED, SIMILAR, PREDICTED, PUBLISHED, FULL, UNKNOWN = (
     "measured", "another variant", "predicted", "published", "a full run", "unknown",
 )  # fmt: skip
-# recipe: as records name it. data: complete, subset or synthetic.
+DATA = ("complete", "subset", "synthetic")
+# recipe: as records name it. data: one of DATA.
 PLAN_COLUMNS = ["hardware", "workload", "framework", "variant", "trial", "recipe", "data"]
 COLUMNS = [
     "hardware",

@@ -103,7 +103,8 @@ def options_table(
     summaries = summaries[tables.follows_recipe(summaries, recipes)]
     batches = summaries.workload.map({name: one["batch_size"] for name, one in recipes.items()})
     summaries = summaries[summaries.source_id.ne(OWN) | summaries.batch_size.eq(batches)]
-    summaries = summaries[tables.has_all_samples(summaries, complete_samples)]
+    complete = summaries.workload.map(complete_samples)
+    summaries = summaries[tables.has_all_samples(summaries, complete)]
     summaries = repeats.best_known(summaries)
     summaries = summaries[summaries.quality_reached.ne(False)]
     offers = tables.price_frame(market.available(), market.name)

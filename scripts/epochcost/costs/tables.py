@@ -16,10 +16,12 @@ from epochcost.costs.market import CONFIGURED_BOOK, Market
 from epochcost.costs.prices import Price
 from epochcost.costs.repeats import GROUP, summaries
 from epochcost.costs.rows import OWN, EpochRow, RunRow
+from epochcost.errors import InputError
 from epochcost.records.record import recipe_id
 
 # Editions of a data set, and damaged samples, differ by less than this share.
 _SAME_SAMPLES = 0.02
+_ANEW = "delete it, and make it anew: snakemake tables"
 _IDS = ("machine", "machine_id", "driver", "framework_version", "recipe")
 # A cost and its bounds, and the times that they are of.
 _BOUNDS = {"usd": "time_s", "low": "time_low", "high": "time_high"}
@@ -108,8 +110,12 @@ def epochs_table(rows: Iterable[EpochRow]) -> pd.DataFrame:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Any of the tables; ids stay text, also where they look like numbers."""
-    return pd.read_csv(path, dtype=dict.fromkeys(_IDS, str))
+    """Any of the tables; ids stay text, also where they look like numbers.
+
+    Raises:
+        InputError: the file holds no table.
+    """
+    return _csv(path, dtype=dict.fromkeys(_IDS, str))
 
 
 def read_runs(path: Path) -> pd.DataFrame:
@@ -127,11 +133,20 @@ def _read(path: Path, row_type: type) -> pd.DataFrame:
     number, as the id of a machine may."""
     kinds = get_type_hints(row_type)
     texts = {name: str for name, kind in kinds.items() if kind is str}
-    table = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=_nothing(kinds))
+    table = _csv(path, dtype=texts, keep_default_na=False, na_values=_nothing(kinds))
+    if missing := [name for name in kinds if name not in table]:
+        raise InputError(f"{path} has no column {', '.join(missing)}; {_ANEW}")
     flags = [name for name, kind in kinds.items() if kind == bool | None]
     return table.assign(
         **{name: table[name].map({True: True, False: False}).astype(object) for name in flags}
     )
+
+
+def _csv(path: Path, **options) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path, **options)
+    except ValueError:  # of which pandas's own errors are
+        raise InputError(f"{path} holds no table; {_ANEW}") from None
 
 
 def _nothing(kinds: dict[str, type]) -> dict[str, list[str]]:
@@ -234,12 +249,14 @@ def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]:
     ]
 
 
-def has_all_samples(rows: pd.DataFrame, complete_samples: dict[str, int]) -> pd.Series:
+def has_all_samples(rows: pd.DataFrame, complete: pd.Series) -> pd.Series:
     """Whether each row was trained on as many samples as the complete data of its workload have.
 
     Editions of the same data differ by some; where a number is not known, it is taken as that.
+
+    Args:
+        complete: of each row's workload, as far as it is known.
     """
-    complete = rows.workload.map(complete_samples)
     off = (rows.train_samples / complete - 1).abs()
     return off.isna() | off.le(_SAME_SAMPLES)
 
@@ -267,8 +284,7 @@ def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame, market: Market) -> 
     base = runs[runs.run_id.eq(baseline.run_id)].iloc[0]
     base_costs = _base_costs(base, baseline, market)
     added = {"baseline": baseline.baseline, "baseline_epochs": base.epochs}
-    complete = rows.complete_samples.groupby(rows.workload).first().to_dict()
-    compares = rows.own_recipe & has_all_samples(rows, complete)
+    compares = rows.own_recipe & has_all_samples(rows, rows.complete_samples)
     added["mixed_price_kinds"] = rows.price_kind.notna() & rows.price_kind.ne(baseline.price_kind)
     for bound, time in _BOUNDS.items():
         suffix = "" if bound == "usd" else f"_{bound}"

@@ -16,7 +16,8 @@ from epochcost.datasets.damage import NOT_WHOLE, decoded
 from epochcost.datasets.generated import mislabel
 from epochcost.errors import InputError
 
-PADDING, START, UNKNOWN, _FIRST_WORD, _NUMBERS = 0, 1, 2, 3, 20_000
+# 0 is for filling up.
+START, UNKNOWN, _FIRST_WORD, _NUMBERS = 1, 2, 3, 20_000
 _REVIEWS = 25_000
 _MEMBER = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+)_\d+\.txt")
 _SPACES = str.maketrans({c: " " for c in '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'})

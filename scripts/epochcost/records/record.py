@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime
+from functools import cache
 from itertools import count
 from pathlib import Path
 from statistics import fmean
@@ -22,22 +23,7 @@ SCHEMA_VERSION = 1
 # What a run is judged by where no accuracy is.
 LOSS = "loss"
 _RESERVED_BYTES = 64 * 1024
-_PARTS = (
-    "status",
-    "machine",
-    "software",
-    "settings",
-    "data",
-    "weights",
-    "phases",
-    "epochs",
-    "quality",
-    "steady_state",
-    "noise",
-    "interruptions",
-    "energy_j",
-    "failure",
-)
+_SCHEMA = Path(__file__).resolve().parents[3] / "config/schemas/record.schema.json"
 # What makes two trainings of a workload the same; titles and targets do not.
 _RECIPE = (
     "dataset", "weights", "epochs", "batch_size", "loss", "optimizer", "model", "fine_tuning",
@@ -51,6 +37,8 @@ _SAMPLED = (
     "memory_stalled_share",
     "quota_waited_share",
 )
+# Folders between the root and a record: hardware, workload, framework.
+_DEPTH = 3
 _NAME = re.compile(r"^(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]*)$")
 
 
@@ -193,8 +181,25 @@ def parts_of_name(name: str) -> tuple[str, str, str, int]:
 
 
 def find(root: Path) -> list[Path]:
-    """The paths of all records below `root`, sorted; half-written files are not among them."""
-    return sorted(path for path in Path(root).glob("*/*/*/*.json") if _NAME.match(path.stem))
+    """The paths of all records below `root`, sorted; half-written files are not among them.
+
+    Raises:
+        OSError: a folder cannot be read.
+    """
+    if not Path(root).exists():
+        return []
+    found = []
+    for folder, inner, names in os.walk(root, onerror=_raise):
+        place = Path(folder)
+        if len(place.relative_to(root).parts) == _DEPTH:
+            inner.clear()
+            found += [place / name for name in names if name.endswith(".json")]
+    return sorted(path for path in found if _NAME.match(path.stem))
+
+
+def _raise(error: OSError) -> None:
+    """What cannot be read is said: without it, records would be missing and nobody would know."""
+    raise error
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -208,8 +213,7 @@ def read(path: Path) -> dict[str, Any]:
     """
     try:
         record = _completed(files.read_json(path))
-        for part in _PARTS:
-            record[part]
+        _check_parts(record, _schema())
         run = record["run"]
         run["trial"] = trial_of(path)
         run["id"] = "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run)
@@ -265,6 +269,7 @@ def _completed(record: dict[str, Any]) -> dict[str, Any]:
         record.setdefault(name, None)
     record["blocks"] = _blocks(record)
     record["utilisation"].setdefault("gpus", [])
+    record["utilisation"].setdefault("samples", None)
     for name in _SAMPLED:
         record["noise"].setdefault(name, None)
     for phase in ("finish", "predict", "sample", "lost", "measuring", "other"):
@@ -289,9 +294,35 @@ def _blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
     return blocks
 
 
+@cache
+def _schema() -> dict[str, Any]:
+    return files.read_json(_SCHEMA)
+
+
+def _check_parts(value: Any, schema: dict[str, Any], name: str = "") -> None:
+    """Raise a KeyError or TypeError that names what a record lacks, in whatever depth.
+
+    Whether each value is as the schema says takes a validator, and a hundred times as long.
+    """
+    if "properties" in schema and value is not None:
+        if not isinstance(value, dict):
+            raise TypeError(f"{name} is no object")
+        for key in schema.get("required", []):
+            if key not in value:
+                raise KeyError(f"{name} {key}".strip())
+        for key, inner in schema["properties"].items():
+            if key in value:
+                _check_parts(value[key], inner, f"{name} {key}".strip())
+    elif "items" in schema and value is not None:
+        if not isinstance(value, list):
+            raise TypeError(f"{name} is no list")
+        for item in value:
+            _check_parts(item, schema["items"], name)
+
+
 def _wrong(error: Exception) -> str:
     """What was wrong with a file, short."""
-    return f"no {error}" if isinstance(error, KeyError) else str(error).split(": ", 1)[-1]
+    return f"no {error.args[0]}" if isinstance(error, KeyError) else str(error).split(": ", 1)[-1]
 
 
 def read_all(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -74,6 +74,8 @@ def render(rerun: Rerun) -> dict[str, str]:
         keep_trailing_newline=True,
     )
     environment.filters["quote"] = shlex.quote
+    if "vcpus" not in rerun.hardware:
+        raise InputError(f"config/hardware.yaml: {rerun.name}: it needs vcpus to be asked for")
     machine_type, _, accelerators = rerun.hardware.get("instance", "").partition(" + ")
     fetch, keep = _transfers(rerun.records)
     about = {
@@ -87,7 +89,7 @@ def render(rerun: Rerun) -> dict[str, str]:
         "fetch": fetch,
         "keep": keep,
         "arguments": " ".join([f"hardware={rerun.name}", *rerun.arguments]),
-        "cpus": rerun.hardware.get("vcpus", 1),
+        "cpus": rerun.hardware["vcpus"],
         "gpus": rerun.hardware.get("gpu_count", 0),
         "machine_type": machine_type.split(" ")[0],
         "accelerator": _accelerator(accelerators, rerun.hardware),
