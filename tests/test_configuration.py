@@ -34,6 +34,24 @@ def test_the_shipped_configuration_is_valid():
         ({"scale": "ful"}, "'ful' is not allowed; did you mean 'full'"),
         ({"runs": 0}, "runs: 0 is below 1"),
         ({"price_book": "2017"}, "2017"),
+        ({"workload": "mnist"}, "unknown workload 'mnist'; did you mean 'mnist_"),
+        ({"price": 0}, "0 is the price of the kind 'free'"),
+        ({"owned": {"purchase_usd": "1000"}}, "owned: purchase_usd also needs years"),
+        ({"billing": {"boot": "3"}}, "billing: unknown key 'boot'; did you mean 'boot_s'"),
+        (
+            {"workloads": "imdb_bilstm", "frameworks": "fastai"},
+            "imdb_bilstm is not trained by fastai; frameworks that train it: keras-tensorflow, "
+            "keras-torch, keras-jax, pytorch",
+        ),
+        (
+            {"variants": "no_onednn", "frameworks": "keras-jax"},
+            "the variant no_onednn is not for keras-jax",
+        ),
+        ({"variants": "device_2"}, "unknown variant 'device_2'; did you mean 'devices_2'?"),
+        (
+            {"variants": "tuned", "hardware": "gce-t4"},
+            "the variant tuned is for hardware local alone",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_that_names_the_nearest_right_word(settings, change, message):

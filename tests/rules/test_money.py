@@ -25,8 +25,9 @@ def measured(clone, record):
 
 def test_what_a_plan_on_other_hardware_would_cost(clone):
     done = clone.snakemake(
-        "estimate", "--config", *SMALL, "hardware=gce-p100", "scale=full", "max_cost_usd=0.000001"
-    )
+        "estimate", "--config", *SMALL, "hardware=gce-p100", "scale=full", "max_cost_usd=0.000001",
+        "exchange_rates={EUR: 1.15}",
+    )  # fmt: skip
     assert (
         "gce-p100 (n1-standard-1 + 1 x P100, Google Compute Engine): 1 run, 55.3 s, $0.0251"
         in done.stdout
@@ -62,11 +63,7 @@ def test_advice_starts_no_training(clone):
     ("setting", "message"),
     [
         ("deadline=soon", "'soon' is no time; such as 1h"),
-        ("workload=mnist", "unknown workload 'mnist'; did you mean 'mnist_"),
         ("price_book=rates.csv", "'rates.csv' is no price book"),
-        ("price=0", "0 is the price of the kind 'free'"),
-        ("owned={purchase_usd: 1000}", "owned: purchase_usd also needs years"),
-        ("billing={boot: 3}", "billing: unknown key 'boot'; did you mean 'boot_s'"),
     ],
 )
 def test_bad_input_is_one_line(clone, setting, message):

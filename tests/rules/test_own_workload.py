@@ -63,11 +63,13 @@ def test_its_files_are_fetched_from_a_mirror_and_checked(own, tmp_path):
         stored.write_bytes(idx(made[name]))
         file |= {"sha256": files.sha256(stored), "bytes": stored.stat().st_size}
     path.write_text(yaml.safe_dump(workloads))
+    before = own.records()
     own.snakemake(
         "measure", "--config", "frameworks=pytorch", "data={source: mirror}",
         EPOCHCOST_MIRROR=str(tmp_path),
     )  # fmt: skip
-    record = files.read_json(own.folder / "results/runs/local/fashion_mlp/pytorch/default-2.json")
+    (added,) = own.records().keys() - before.keys()
+    record = files.read_json(own.folder / "results/runs" / added)
     assert record["data"]["dataset"] == "fashion-mnist"
     assert record["data"]["source"] == "mirror"
     assert record["data"]["complete"]

@@ -3,6 +3,9 @@
 import json
 
 import pandas as pd
+import pytest
+
+RUNS = "results/runs/local/mnist_mlp/pytorch"
 
 
 def run_of(record, trial):
@@ -10,7 +13,9 @@ def run_of(record, trial):
     return record["run"] | {"trial": trial, "started_at": f"2026-11-21T10:{trial:02}:00+00:00"}
 
 
-def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(clone):
+@pytest.fixture(scope="module")
+def first(clone):
+    """The record of a full run of one epoch; nothing else is in the clone."""
     recipes = clone.folder / "config/workloads.yaml"
     recipes.write_text(recipes.read_text().replace("epochs: 20", "epochs: 1"))
     clone.configure(
@@ -22,9 +27,23 @@ def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(c
         keep_disturbed=True,
     )
     clone.snakemake("--quiet", "all", "--", "measure")
+    return json.loads((clone.folder / RUNS / "default-1.json").read_text())
+
+
+@pytest.fixture
+def folder(clone, first):
+    """The folder of the runs, with the first one alone."""
+    folder = clone.folder / RUNS
+    for path in folder.iterdir():
+        path.unlink()
+    (folder / "default-1.json").write_text(json.dumps(first))
+    return folder
+
+
+def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(
+    clone, folder, first
+):
     # Five more runs of ten minutes each, which nobody wants to wait for; the sixth one is real.
-    folder = clone.folder / "results/runs/local/mnist_mlp/pytorch"
-    first = json.loads((folder / "default-1.json").read_text())
     for trial in range(2, 6):
         again = first | {"wall_s": 600.0, "run": run_of(first, trial)}
         again["epochs"] = [one | {"train_s": trial * one["train_s"]} for one in first["epochs"]]
@@ -45,12 +64,9 @@ def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(c
     assert clone.records() == kept
 
 
-def test_a_precision_that_is_reached_makes_no_more_runs(clone):
-    folder = clone.folder / "results/runs/local/mnist_mlp/pytorch"
-    first = json.loads((folder / "default-1.json").read_text())
-    for trial in range(1, 7):
+def test_a_precision_that_is_reached_makes_no_more_runs(clone, folder, first):
+    for trial in range(2, 7):
         path = folder / f"default-{trial}.json"
-        path.unlink()
         path.write_text(json.dumps(first | {"run": run_of(first, trial)}))
     kept = clone.records()
     clone.snakemake("--quiet", "all", "--config", "precision=2%")
