@@ -7,7 +7,12 @@ rule figure:
         baselines="data/published/baselines.csv",
         titles="config/workloads.yaml",
         order="config/hardware.yaml",
-        code=["scripts/figure.py", code_of("figures"), "scripts/epochcost/costs/history.py"],
+        code=[
+            "scripts/figure.py",
+            code_of("figures"),
+            code_of("words"),
+            "scripts/epochcost/costs/history.py",
+        ],
     output:
         compared=report(
             expand("results/figures/{{workload}}-{picture}.svg", picture=COMPARED),

@@ -7,7 +7,7 @@ rule report:
         records=measured,
         figures=pictures(),
         published=multiext("data/published/", "baselines.csv", "sources.csv"),
-        code=["scripts/report.py", code_of("report")],
+        code=["scripts/report.py", code_of("report"), code_of("words")],
     output:
         page="results/report.html",
         answer="results/answer.txt",
@@ -25,7 +25,7 @@ rule report:
 rule quality:
     input:
         tables=rules.tables.input,
-        code=["scripts/quality.py", code_of("report")],
+        code=["scripts/quality.py", code_of("report"), code_of("words")],
     output:
         "results/quality.md",
     log:

@@ -20,8 +20,9 @@ ANALYSIS_TOOLS = {"pandas", "seaborn", "matplotlib", "snakemake", "dvc"}
 # A room, and the rooms below it that it may use.
 ROOMS = {
     "reruns": {"costs"},
-    "report": {"figures", "costs", "statistics", "records"},
-    "figures": {"costs", "statistics", "records"},
+    "report": {"words", "costs", "statistics", "records"},
+    "figures": {"words", "costs", "statistics", "records"},
+    "words": {"costs", "records"},
     "costs": {"statistics", "records"},
     "statistics": {"records"},
     "records": set(),
@@ -58,10 +59,18 @@ def test_a_room_uses_only_rooms_below_it(room):
                 assert parts[1] in ROOMS[room] | {room}, f"{path} imports {name}"
 
 
-@pytest.mark.parametrize("room", ["reruns", "report", "figures", "costs", "statistics", "records"])
+@pytest.mark.parametrize(
+    "room", ["reruns", "report", "figures", "words", "costs", "statistics", "records"]
+)
 def test_analysis_never_imports_a_deep_learning_framework(room):
     for path in modules_of(room):
         assert not {name.split(".")[0] for name in imported(path)} & DEEP_LEARNING
+
+
+@pytest.mark.parametrize("room", ["report", "words", "costs"])
+def test_text_is_written_without_a_plotting_library(room):
+    for path in modules_of(room):
+        assert not {name.split(".")[0] for name in imported(path)} & {"matplotlib", "seaborn"}
 
 
 @pytest.mark.parametrize("room", ["frameworks", "workloads", "measurement", "records"])

@@ -8,6 +8,7 @@ from epochcost import configuration
 from epochcost.costs import prices, published, rows, tables
 from epochcost.costs.market import Market
 from epochcost.figures import bars, selection, style
+from epochcost.words import amounts, names, remarks
 
 ROOT = configuration.ROOT
 BASE = bars.Base("K80", "TensorFlow", "2017-11", 0.4975)
@@ -124,17 +125,17 @@ def test_a_tuned_run_is_told_from_a_default_one(relative):
     table = relative()
     own = table[table.source_id.eq("own")]
     shown = rows_of(pd.concat([table, own.assign(variant="tuned")]))
-    shown = shown.assign(apart=selection.tell_apart(shown))
-    names = [bars._row_name(row, bars.QUANTITIES[0]) for row in shown.itertuples()]
-    assert sum("(tuned)" in name for name in names) == 1
-    assert len(set(names)) == len(names)
+    shown = shown.assign(apart=names.tell_apart(shown))
+    said = [bars._row_name(row, bars.QUANTITIES[0]) for row in shown.itertuples()]
+    assert sum("(tuned)" in name for name in said) == 1
+    assert len(set(said)) == len(said)
 
 
 def test_a_run_on_fewer_samples_is_not_drawn(relative):
     table = relative(train_samples=6_000, complete=False)
     shown = rows_of(table)
     assert shown[shown.source_id.eq("own")].time_relative.isna().all()
-    names = [note for row in shown.itertuples() for note in selection.remarks(row)]
+    names = [note for row in shown.itertuples() for note in remarks.of_row(row)]
     assert "6,000 of 60,000 samples" in names
 
 
@@ -175,7 +176,7 @@ def test_hardware_colours_can_be_told_apart_in_greyscale():
     [(2.593, "2.59x"), (0.0431, "0.043x"), (12.34, "12.3x"), (1, "1.00x"), (0.104, "0.10x")],
 )
 def test_ratios(value, text):
-    assert style.ratio(value) == text
+    assert amounts.ratio(value) == text
 
 
 @pytest.mark.parametrize(
@@ -183,21 +184,21 @@ def test_ratios(value, text):
     [(0, "$0"), (0.000923, "$0.000923"), (0.0231, "$0.0231"), (3.256, "$3.26"), (0.5, "$0.500")],
 )
 def test_dollars(value, text):
-    assert style.dollars(value) == text
+    assert amounts.dollars(value) == text
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(0.4975, "$0.4975"), (0.1, "$0.10"), (113.9328, "$113.9328"), (3, "$3.00")]
 )
 def test_prices_are_not_rounded(value, text):
-    assert style.price(value) == text
+    assert amounts.price(value) == text
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(42, "42 s"), (600, "10 min"), (9000, "2.5 h"), (4.5e6, "1,250 h")]
 )
 def test_durations(value, text):
-    assert style.seconds(value) == text
+    assert amounts.seconds(value) == text
 
 
 def test_the_headline_says_the_kind_of_a_price_that_differs(relative):
@@ -216,7 +217,7 @@ def test_two_versions_of_one_framework_have_two_names(relative):
     own = table[table.source_id.eq("own")]
     shown = rows_of(pd.concat([table, own.assign(framework_version="keras 9")]))
     figure = bars.draw(shown, bars.QUANTITIES[0], "MNIST", BASE)
-    names = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-    assert sum("keras 9" in name for name in names) == 1
-    assert len(set(names)) == len(names)
+    said = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert sum("keras 9" in name for name in said) == 1
+    assert len(set(said)) == len(said)
     plt.close(figure)

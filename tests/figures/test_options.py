@@ -10,8 +10,9 @@ from epochcost import configuration
 from epochcost.costs import history, options, prices, published, rows, tables
 from epochcost.costs.billing import Rental
 from epochcost.costs.market import Market
-from epochcost.figures import frontier, style, waterfall
+from epochcost.figures import frontier, waterfall
 from epochcost.figures import history as history_figure
+from epochcost.words import amounts
 
 PUBLISHED = configuration.ROOT / "data/published"
 RENTAL = Rental(boot_s=60, idle_s=30, disk_gib=10, disk_usd_per_gib_month=0.04)
@@ -135,7 +136,7 @@ def test_the_factors_of_a_change_begin_where_the_one_before_ends(drawn_history):
         assert bar.get_x() == pytest.approx(edge)
         edge += bar.get_width()
     assert edge == pytest.approx(change.whole) == pytest.approx(1 + whole.get_width())
-    assert style.ratio(change.whole) in headline(figure)
+    assert amounts.ratio(change.whole) in headline(figure)
 
 
 def headline(figure) -> str:

@@ -7,9 +7,9 @@ import pytest
 
 from epochcost.configuration import ROOT
 from epochcost.costs import noise
-from epochcost.figures import selection
 from epochcost.records.record import _completed
 from epochcost.report import answer, page, quality
+from epochcost.words import names
 
 BASES = pd.read_csv(ROOT / "data/published/baselines.csv")
 
@@ -104,11 +104,11 @@ def test_rows_of_one_name_are_told_apart(row):
     (cells, _) = page.section("w", "W", pd.DataFrame([row | more, newer | more]), {}).rows
     assert cells["remarks"] == "torch 2"
     tuned = [row | {"variant": "tuned", "settings": text} for text in ("", "a=1", "a=2")]
-    assert selection.tell_apart(pd.DataFrame(tuned)) == ["no settings", "a=1", "a=2"]
+    assert names.tell_apart(pd.DataFrame(tuned)) == ["no settings", "a=1", "a=2"]
     others = [row, row | {"variant": "tuned"}, row | {"workload": "mnist_cnn"}]
-    assert selection.tell_apart(pd.DataFrame(others)) == ["", "", ""]
+    assert names.tell_apart(pd.DataFrame(others)) == ["", "", ""]
     two = [row | {"driver": "570.1"}, row | {"driver": "580.2", "machine_id": "ba"}]
-    assert selection.tell_apart(pd.DataFrame(two)) == [
+    assert names.tell_apart(pd.DataFrame(two)) == [
         "driver 570.1, machine 0123456789ab", "driver 580.2, machine ba",
     ]  # fmt: skip
 

@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
-from epochcost.figures.selection import remarks, tell_apart, words
+from epochcost.words import amounts, names, remarks
 
 _TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]
 _WIDTH, _ROW_HEIGHT = 10, 0.44
@@ -61,11 +61,11 @@ class Base:
 
 QUANTITIES = (
     Quantity(
-        "time", "time_relative", "time_s", style.seconds,
+        "time", "time_relative", "time_s", amounts.seconds,
         "trains in", "the time of the {}", "faster", "slower",
     ),
     Quantity(
-        "cost", "cost_relative", "cost_usd", style.dollars,
+        "cost", "cost_relative", "cost_usd", amounts.dollars,
         "costs", "what the {} cost", "cheaper", "dearer",
     ),
 )  # fmt: skip
@@ -80,7 +80,7 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
         base: what 1x is.
     """
     style.apply()
-    rows = rows.assign(apart=tell_apart(rows))
+    rows = rows.assign(apart=names.tell_apart(rows))
     figure, axes = plt.subplots(
         figsize=(_WIDTH, 1.9 + _ROW_HEIGHT * len(rows)), layout="constrained"
     )
@@ -157,7 +157,7 @@ def _label(axes, place: int, row, quantity: Quantity) -> None:
         # An interval that crosses 1x would put the line through the label.
         edge = max(edge, 1) if right else min(edge, 1)
     axes.annotate(
-        f"{style.ratio(value)}  {quantity.say(getattr(row, quantity.absolute))}",
+        f"{amounts.ratio(value)}  {quantity.say(getattr(row, quantity.absolute))}",
         (edge, place),
         xytext=(9 if right else -9, 0),
         textcoords="offset points",
@@ -200,15 +200,15 @@ def _axes(axes, rows, quantity: Quantity, base: Base, low: float, high: float) -
 
 
 def _row_name(row, quantity: Quantity) -> str:
-    name = f"{row.hardware_label} · {style.framework_name(row.framework, row.variant)}"
-    notes = [note for note in (row.apart, *remarks(row)) if note not in ("", "predicted")]
+    name = f"{row.hardware_label} · {names.framework(row.framework, row.variant)}"
+    notes = [note for note in (row.apart, *remarks.of_row(row)) if note not in ("", "predicted")]
     notes += _price_remark(row, quantity)
     return f"{name}\n({', '.join(notes)})" if notes else name
 
 
 def _price_remark(row, quantity: Quantity) -> list[str]:
     mixed = quantity.name == "cost" and row.mixed_price_kinds
-    return [f"{words(row.price_kind)} price"] if mixed else []
+    return [f"{names.price_kind(row.price_kind)} price"] if mixed else []
 
 
 def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> str:
@@ -220,9 +220,9 @@ def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) ->
     if good.empty:
         return f"{title}: no run here reached the quality target"
     best = good.loc[good[quantity.ratio].idxmin()]
-    who = f"{best.hardware_label} with {style.framework_name(best.framework, best.variant)}"
-    ratio = f"{style.ratio(best[quantity.ratio])} {quantity.versus.format(base.short)}"
-    said = remarks(best) + _price_remark(best, quantity)
+    who = f"{best.hardware_label} with {names.framework(best.framework, best.variant)}"
+    ratio = f"{amounts.ratio(best[quantity.ratio])} {quantity.versus.format(base.short)}"
+    said = remarks.of_row(best) + _price_remark(best, quantity)
     notes = f" ({', '.join(said)})" if said else ""
     return f"{title}: {who} {quantity.verb} {ratio}{notes}"
 

@@ -11,7 +11,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 from epochcost.costs.options import efficient
 from epochcost.costs.rows import OWN
-from epochcost.figures import selection, style
+from epochcost.figures import style
+from epochcost.words import amounts, names, remarks
 
 _PRICES = [0.01, 0.1, 1.0, 10.0, 100.0]
 _MARGIN = 1.9
@@ -35,7 +36,7 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     free = options[options.billed_usd.eq(0)]
     shown = options[options.billed_usd.gt(0)]
     shown = shown.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
-    shown = shown.assign(efficient=efficient(shown), apart=selection.tell_apart(shown))
+    shown = shown.assign(efficient=efficient(shown), apart=names.tell_apart(shown))
     if shown.empty:
         axes.text(0.5, 0.5, "no option with a price is known", ha="center", color=style.FAINT)
         axes.set_axis_off()
@@ -55,7 +56,7 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
         _point(axes, row)
     axes.xaxis.set_major_locator(FixedLocator(_TICKS_S))
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: style.seconds(value)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: amounts.seconds(value)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())
@@ -79,7 +80,7 @@ def _equal_prices(axes) -> None:
         right = min(high, top * 3600 / price)
         if 2 * low < right and right * price / 3600 > 1.3 * bottom:
             axes.annotate(
-                f"{style.price(price)} an hour", (right, right * price / 3600),
+                f"{amounts.price(price)} an hour", (right, right * price / 3600),
                 xytext=(-4, -3), textcoords="offset points", ha="right", va="top",
                 fontsize=8, color=style.FAINT,
             )  # fmt: skip
@@ -111,10 +112,10 @@ def _point(axes, row) -> None:
         alpha=1.0 if row.efficient else 0.75, zorder=4,
     )  # fmt: skip
     if row.efficient:
-        notes = [note for note in (row.apart, selection.words(row.price_kind)) if note]
-        notes += selection.option_remarks(row)
+        notes = [note for note in (row.apart, names.price_kind(row.price_kind)) if note]
+        notes += remarks.of_option(row)
         notes += [] if own else ["as published"]
-        name = f"{row.hardware_label}, {style.framework_name(row.framework, row.variant)}"
+        name = f"{row.hardware_label}, {names.framework(row.framework, row.variant)}"
         axes.annotate(
             f"{name}\n{', '.join(notes)}", (row.elapsed_s, row.billed_usd),
             xytext=(-8, -4), textcoords="offset points", fontsize=8, zorder=5, ha="right", va="top",
@@ -140,7 +141,7 @@ def _legend(figure: plt.Figure, options: pd.DataFrame) -> None:
 
 def _marks(best: pd.Series) -> str:
     """What a reader must know of the option that the headline names."""
-    marks = selection.offer_remarks(best)
+    marks = remarks.of_offer(best)
     return f" ({', '.join(marks)})" if marks else ""
 
 
@@ -148,8 +149,9 @@ def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
     best = options.loc[options.billed_usd.idxmin()]
     count = int(options.efficient.sum())
     worth = "one is worth it" if count == 1 else f"{count} are worth it"
-    names = ", ".join(free.hardware_label.unique())
+    gifts = ", ".join(free.hardware_label.unique())
     return (
         f"{title}: of {len(options)} options {worth}; "
-        f"the cheapest is {best.hardware_label} for {style.dollars(best.billed_usd)}{_marks(best)}"
-    ) + (f" ({names}: free)" if names else "")
+        f"the cheapest is {best.hardware_label} for {amounts.dollars(best.billed_usd)}"
+        f"{_marks(best)}"
+    ) + (f" ({gifts}: free)" if gifts else "")

@@ -9,6 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 
 from epochcost.costs.history import Change
 from epochcost.figures import style
+from epochcost.words import amounts
 
 # Of a line's name: about how wide it is, and how much room one above the other needs.
 _NAME_POINTS = 120
@@ -104,7 +105,7 @@ def _split(axes, change: Change | None, base: str) -> None:
         colour = style.INK if name == "all together" else style.colour("local")
         axes.barh(place, end - start, left=start, color=colour, height=0.6)
         axes.annotate(
-            style.ratio(factor), (max(start, end), place), xytext=(5, 0),
+            amounts.ratio(factor), (max(start, end), place), xytext=(5, 0),
             textcoords="offset points", va="center", fontsize=10,
         )  # fmt: skip
         begin = end
@@ -124,7 +125,7 @@ def _split(axes, change: Change | None, base: str) -> None:
 def _headline(change: Change | None, best: pd.Series | None, title: str, base: str) -> str:
     if change is None:
         return f"{title}: what its training has cost since it was published"
-    said = f"training costs {style.ratio(change.whole)} what {base} cost{_notes(best)}"
+    said = f"training costs {amounts.ratio(change.whole)} what {base} cost{_notes(best)}"
     return f"{title}: {said}"
 
 

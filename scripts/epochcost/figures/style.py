@@ -1,6 +1,5 @@
-"""How figures look: one colour per hardware, names, number formats."""
+"""How figures look: one colour per hardware, fonts, headlines."""
 
-import math
 import textwrap
 from pathlib import Path
 
@@ -28,17 +27,6 @@ _HARDWARE_COLOURS = {
     "gce-n1-highcpu-64": "#56b4e9",
 }
 _OTHER_HARDWARE = "#9db2c6"
-
-_FRAMEWORK_NAMES = {
-    "keras-tensorflow": "Keras TensorFlow",
-    "keras-torch": "Keras PyTorch",
-    "keras-jax": "Keras JAX",
-    "keras-cntk": "Keras CNTK",
-    "pytorch": "PyTorch",
-    "fastai": "fastai",
-    "keras2-tensorflow1": "Keras 2 TensorFlow 1",
-    "keras2-cntk": "Keras 2 CNTK",
-}
 
 
 def apply() -> None:
@@ -78,43 +66,3 @@ def colour(hardware_id: str) -> str:
 def has_colour(hardware_id: str) -> bool:
     """Whether a hardware has a colour of its own."""
     return hardware_id in _HARDWARE_COLOURS
-
-
-def framework_name(framework: str, variant: str = "default") -> str:
-    """A framework's id as people say it, with its variant if it is not the default one."""
-    name = _FRAMEWORK_NAMES.get(framework, framework)
-    return name if variant == "default" else f"{name} ({variant})"
-
-
-def ratio(value: float) -> str:
-    """A ratio with three digits that count: 0.0862x, 0.86x, 3.51x, 12.4x."""
-    if value >= 10:
-        return f"{value:.1f}x"
-    if value >= 0.1 or value == 0:
-        return f"{value:.2f}x"
-    return f"{value:.2g}x"
-
-
-def seconds(value: float) -> str:
-    """A duration in its natural unit."""
-    if value < 120:
-        return f"{value:.3g} s"
-    if value < 7200:
-        return f"{value / 60:.3g} min"
-    return f"{value / 3600:,.0f} h" if value >= 3.6e6 else f"{value / 3600:.3g} h"
-
-
-def dollars(value: float) -> str:
-    """An amount of money with three digits that count, never in exponents."""
-    if value >= 1:
-        return f"${value:,.2f}"
-    if value == 0:
-        return "$0"
-    digits = max(2, 2 - math.floor(math.log10(value)))
-    return f"${value:.{digits}f}"
-
-
-def price(value: float) -> str:
-    """A price as it is known, to the millionth; two digits after the point at least."""
-    whole, digits = f"{value:.6f}".split(".")
-    return f"${whole}.{digits.rstrip('0').ljust(2, '0')}"

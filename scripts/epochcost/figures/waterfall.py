@@ -6,7 +6,8 @@ import pandas as pd
 from epochcost.costs import billing
 from epochcost.costs.billing import Rental
 from epochcost.costs.rows import OWN
-from epochcost.figures import selection, style
+from epochcost.figures import style
+from epochcost.words import amounts, names, remarks
 
 
 def parts_of(row: pd.Series, rental: Rental) -> dict[str, float]:
@@ -52,26 +53,26 @@ def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
         style.headline(figure, f"{title}: a bill in its parts")
         return figure
     parts = parts_of(row, rental)
-    names = [*parts, "billed"]
-    figure, axes = plt.subplots(figsize=(10, 1.6 + 0.46 * len(names)), layout="constrained")
+    labels = [*parts, "billed"]
+    figure, axes = plt.subplots(figsize=(10, 1.6 + 0.46 * len(labels)), layout="constrained")
     begin = 0.0
     for place, usd in enumerate(parts.values()):
         axes.barh(place, usd, left=begin, color=style.colour(row.hardware_id), height=0.62)
-        _label(axes, place, begin + usd, f"{style.dollars(usd)}  {usd / row.billed_usd:.0%}")
+        _label(axes, place, begin + usd, f"{amounts.dollars(usd)}  {usd / row.billed_usd:.0%}")
         if place:
             axes.plot([begin, begin], [place - 0.69, place - 0.31], color=style.FAINT, linewidth=1)
         begin += usd
     axes.barh(len(parts), row.billed_usd, color=style.INK, height=0.62)
-    _label(axes, len(parts), row.billed_usd, style.dollars(row.billed_usd))
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
+    _label(axes, len(parts), row.billed_usd, amounts.dollars(row.billed_usd))
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(0, row.billed_usd * 1.28)
     axes.xaxis.set_visible(False)
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     training = parts.get("training", 0.0) / row.billed_usd
-    notes = selection.offer_remarks(row)
-    who = f"{row.hardware_label} with {style.framework_name(row.framework, row.variant)}"
+    notes = remarks.of_offer(row)
+    who = f"{row.hardware_label} with {names.framework(row.framework, row.variant)}"
     said = f" ({', '.join(notes)})" if notes else ""
     style.headline(figure, f"{title}, {who}{said}: {training:.0%} of the bill is training")
     return figure

@@ -6,7 +6,7 @@ from epochcost.costs import options as choices
 from epochcost.costs import prices
 from epochcost.costs.billing import Rental
 from epochcost.costs.rows import OWN
-from epochcost.figures import selection, style
+from epochcost.words import amounts, names, remarks
 
 # More interruptions an hour than any provider has.
 _RARE_LIMIT = 60
@@ -31,7 +31,7 @@ def text(
             f"{workload}: no option is known. What was measured has no price that holds now; for "
             "this machine give one with --config price=0.10.\n"
         )
-    options = options.assign(apart=selection.tell_apart(options))
+    options = options.assign(apart=names.tell_apart(options))
     lines = [f"{workload}: one training, started and billed by itself"]
     lines += [*_cheapest(options, deadline_s), _fastest(options, budget_usd)]
     lines += ["", *_table(options[options.efficient.astype(bool)]), ""]
@@ -42,7 +42,7 @@ def text(
 def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> list[str]:
     """The cheapest that ends in time, and what differs from it by no more than chance."""
     in_time = options if deadline_s is None else choices.ends_by(options, deadline_s)
-    limit = "" if deadline_s is None else f" that ends within {style.seconds(deadline_s)}"
+    limit = "" if deadline_s is None else f" that ends within {amounts.seconds(deadline_s)}"
     if in_time.empty:
         fastest = options.loc[options.elapsed_s.idxmin()]
         return [f"Cheapest{limit}: none does; the fastest is {_said(fastest)}."]
@@ -57,7 +57,7 @@ def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> list[str]:
 
 def _fastest(options: pd.DataFrame, budget_usd: float | None) -> str:
     cheap = options if budget_usd is None else choices.within_budget(options, budget_usd)
-    limit = "" if budget_usd is None else f" for at most {style.dollars(budget_usd)}"
+    limit = "" if budget_usd is None else f" for at most {amounts.dollars(budget_usd)}"
     if cheap.empty:
         cheapest = options.loc[options.billed_usd.idxmin()]
         return f"Fastest{limit}: none is; the cheapest is {_said(cheapest)}."
@@ -66,9 +66,9 @@ def _fastest(options: pd.DataFrame, budget_usd: float | None) -> str:
 
 def _said(option: pd.Series) -> str:
     return (
-        f"{_name(option)}, {_span(option, 'elapsed', style.seconds)} for "
-        f"{_span(option, 'billed', style.dollars)} ("
-        f"{selection.words(option.price_kind)}, {style.price(option.price_per_hour_usd)} an hour"
+        f"{_name(option)}, {_span(option, 'elapsed', amounts.seconds)} for "
+        f"{_span(option, 'billed', amounts.dollars)} ("
+        f"{names.price_kind(option.price_kind)}, {amounts.price(option.price_per_hour_usd)} an hour"
         f"{_notes(option)}{_break_even_rate(option)})"
     )
 
@@ -83,11 +83,11 @@ def _break_even_rate(option: pd.Series) -> str:
 
 
 def _kind(option: pd.Series) -> str:
-    return f" ({selection.words(option.price_kind)})"
+    return f" ({names.price_kind(option.price_kind)})"
 
 
 def _name(option: pd.Series) -> str:
-    name = f"{option.hardware_label} with {style.framework_name(option.framework, option.variant)}"
+    name = f"{option.hardware_label} with {names.framework(option.framework, option.variant)}"
     return f"{name} [{option.apart}]" if option.apart else name
 
 
@@ -97,7 +97,7 @@ def _notes(option: pd.Series) -> str:
         notes.append(f"as published, {option.source_id}")
     if not option.predicted and pd.notna(option.time_confidence):
         notes.append(f"median of {option.runs} runs, {option.time_confidence:.0%} interval")
-    notes += selection.option_remarks(option)
+    notes += remarks.of_option(option)
     return "".join(f"; {note}" for note in notes)
 
 
@@ -113,9 +113,9 @@ def _table(options: pd.DataFrame) -> list[str]:
     rows = [("worth it: nothing is both faster and cheaper", "time", "bill", "cheapest with")]
     rows += [
         (
-            f"{_name(option)} ({selection.words(option.price_kind)}{_notes(option)})",
-            style.seconds(option.elapsed_s),
-            style.dollars(option.billed_usd),
+            f"{_name(option)} ({names.price_kind(option.price_kind)}{_notes(option)})",
+            amounts.seconds(option.elapsed_s),
+            amounts.dollars(option.billed_usd),
             f"{option.cheapest_probability:.0%}",
         )
         for _, option in ordered.iterrows()
@@ -170,14 +170,14 @@ def _break_even(first: pd.Series, second: pd.Series, rental: Rental) -> str:
 
 
 def _offered(option: pd.Series) -> str:
-    notes = selection.offer_remarks(option)
+    notes = remarks.of_offer(option)
     return f"{_name(option)} ({', '.join(notes)})" if notes else _name(option)
 
 
 def _units(options: pd.DataFrame) -> list[str]:
     best = options.loc[options.billed_usd.idxmin()]
     parts = [
-        f"{style.dollars(value)} {what}"
+        f"{amounts.dollars(value)} {what}"
         for value, what in (
             (best.per_epoch_usd, "an epoch"),
             (best.per_million_samples_usd, "a million samples"),

@@ -5,9 +5,8 @@ import pandas as pd
 from epochcost.costs import prices
 from epochcost.costs.repeats import best_known
 from epochcost.costs.rows import OWN
-from epochcost.figures import style
-from epochcost.figures.selection import remarks, tell_apart, words
 from epochcost.hardware import LOCAL
+from epochcost.words import amounts, names, remarks
 
 
 def own_rows(relative: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
@@ -24,7 +23,7 @@ def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> li
         own: rows of relative.csv (`own_rows`).
         machine_id: the machine that is `this machine`.
     """
-    own = own.assign(apart=tell_apart(own))
+    own = own.assign(apart=names.tell_apart(own))
     years = baselines[baselines.scope.eq("all")].set_index("workload").price_book.str[:4]
     here = own.machine_id.eq(machine_id)
     ordered = pd.concat([own[here], own[~here]])
@@ -42,7 +41,7 @@ def failures(runs: pd.DataFrame) -> list[str]:
     """
     failed = runs[runs.source_id.eq(OWN) & runs.status.eq("failed")]
     return [
-        f"{row.workload} with {style.framework_name(row.framework, row.variant)} failed on "
+        f"{row.workload} with {names.framework(row.framework, row.variant)} failed on "
         f"{row.hardware_label} (trial {row.trial}, {row.reason})."
         for row in failed.itertuples()
     ]
@@ -54,19 +53,21 @@ def _sentence(row, year: str | None, is_here: bool) -> str:
         who = f"This machine ({who})"
     elif row.hardware_id == LOCAL:
         who = f"{who} ({row.machine_id})"
-    framework = style.framework_name(row.framework, row.variant)
+    framework = names.framework(row.framework, row.variant)
     facts = f"({framework}, {_how(row)}) {_cost(row, is_here)}"
     if pd.isna(row.time_relative):
         return f"{who} trains {row.workload} {facts}; no published run compares with it."
-    ratio = style.ratio(row.time_relative)
+    ratio = amounts.ratio(row.time_relative)
     return f"{who} trains {row.workload} in {ratio} the time of the K80 of {year} {facts}."
 
 
 def _how(row) -> str:
     """The absolute time, what it is worth, and what a reader must know of it."""
-    facts = [row.apart, style.seconds(row.time_s)]
+    facts = [row.apart, amounts.seconds(row.time_s)]
     spread = pd.notna(row.time_low) and pd.notna(row.time_high)
-    within = f"{style.seconds(row.time_low)} to {style.seconds(row.time_high)}" if spread else ""
+    within = (
+        f"{amounts.seconds(row.time_low)} to {amounts.seconds(row.time_high)}" if spread else ""
+    )
     if row.predicted:
         facts[1] = f"predicted {facts[1]}"
     if row.runs > 1:
@@ -78,7 +79,7 @@ def _how(row) -> str:
             facts.append(f"{within} with {row.time_confidence:.0%} confidence")
     else:
         facts.append(within if row.predicted else "a single run")
-    facts += [note for note in remarks(row) if note != "predicted"]
+    facts += [note for note in remarks.of_row(row) if note != "predicted"]
     return ", ".join(fact for fact in facts if fact)
 
 
@@ -91,14 +92,14 @@ def _cost(row, is_here: bool) -> str:
         return f"at an unknown cost (no price of {row.hardware_id} is known)"
     said_below = row.mixed_price_kinds and pd.notna(row.cost_relative)
     usual = row.price_kind == prices.ON_DEMAND or said_below
-    kind = "" if usual else f" ({words(row.price_kind)})"
+    kind = "" if usual else f" ({names.price_kind(row.price_kind)})"
     price = (
-        f"{style.dollars(row.cost_usd)} at {style.price(row.price_per_hour_usd)} an hour{kind}, "
-        f"{style.dollars(row.billed_usd)} billed"
+        f"{amounts.dollars(row.cost_usd)} at {amounts.price(row.price_per_hour_usd)} an hour"
+        f"{kind}, {amounts.dollars(row.billed_usd)} billed"
     )
     if pd.isna(row.cost_relative):
         return f"for {price}"
-    text = f"and costs {style.ratio(row.cost_relative)} as much ({price}"
+    text = f"and costs {amounts.ratio(row.cost_relative)} as much ({price}"
     if row.mixed_price_kinds:
-        text += f", a {words(row.price_kind)} price against an on-demand one"
+        text += f", a {names.price_kind(row.price_kind)} price against an on-demand one"
     return text + ")"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from epochcost.costs import estimates
-from epochcost.figures import style
+from epochcost.words import amounts, names
 
 # So many trainings are named.
 _FEW = 4
@@ -35,11 +35,11 @@ def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         lines.append(f"Times of runs that these are from: {known}.")
     unknown = table[table.basis.eq(estimates.UNKNOWN)]
     for hardware, rows in unknown.groupby("hardware", sort=True):
-        names = [
-            f"{row.workload} with {style.framework_name(row.framework, row.variant)}"
+        said = [
+            f"{row.workload} with {names.framework(row.framework, row.variant)}"
             for row in rows.itertuples()
         ]
-        few = ", ".join(names[:_FEW]) + (f" and {len(names) - _FEW} more" * (len(names) > _FEW))
+        few = ", ".join(said[:_FEW]) + (f" and {len(said) - _FEW} more" * (len(said) > _FEW))
         lines.append(f"Not known, as nobody measured or published it on {hardware}: {few}.")
     return "\n".join(lines)
 
@@ -47,16 +47,16 @@ def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
 def _price(row: pd.Series) -> str:
     if pd.isna(row.price_per_hour_usd):
         return ""
-    kind = row.price_kind.replace("_", "-")
+    kind = names.price_kind(row.price_kind)
     if pd.notna(row.retired):
         kind += ", its last price"
-    return f" at {style.price(row.price_per_hour_usd)} an hour ({kind})"
+    return f" at {amounts.price(row.price_per_hour_usd)} an hour ({kind})"
 
 
 def refusal(usd: float, most: float) -> str:
     """Why a plan is not begun."""
     return (
-        f"the plan would cost {style.dollars(usd)}, and max_cost_usd is {style.dollars(most)}; "
+        f"the plan would cost {amounts.dollars(usd)}, and max_cost_usd is {amounts.dollars(most)}; "
         "`snakemake estimate` says of what"
     )
 
@@ -65,12 +65,12 @@ def _line(label: str, total: estimates.Total) -> str:
     runs = f"{total.runs} run{'s' if total.runs > 1 else ''}"
     hours = "an unknown time"
     if total.untimed < total.runs:
-        hours = style.seconds(total.hours * 3600)
+        hours = amounts.seconds(total.hours * 3600)
         if total.untimed:
             hours = f"{hours} and more (the time of {total.untimed} is not known)"
     cost = "an unknown cost"
     if total.unpriced < total.runs:
-        cost = style.dollars(total.usd)
+        cost = amounts.dollars(total.usd)
         if total.unpriced:
             cost = f"{cost} and more (the cost of {total.unpriced} is not known)"
     return f"{label}: {runs}, {hours}, {cost}"

@@ -10,8 +10,7 @@ import pandas as pd
 
 from epochcost import __version__
 from epochcost.costs.rows import OWN
-from epochcost.figures import style
-from epochcost.figures.selection import remarks, tell_apart, words
+from epochcost.words import amounts, names, remarks
 
 # The pictures of a workload, in words for those who do not see them.
 PICTURES = {
@@ -85,7 +84,7 @@ def section(workload: str, title: str, rows: pd.DataFrame, pictures: dict[str, P
         title,
         bool(rows.source_id.eq(OWN).any()),
         {name: _embedded(path) for name, path in pictures.items()},
-        [_cells(row) for row in rows.assign(apart=tell_apart(rows)).itertuples()],
+        [_cells(row) for row in rows.assign(apart=names.tell_apart(rows)).itertuples()],
     )
 
 
@@ -93,18 +92,20 @@ def _cells(row) -> dict[str, Any]:
     return {
         "own": row.source_id == OWN,
         "hardware": row.hardware_label,
-        "framework": style.framework_name(row.framework, row.variant),
+        "framework": names.framework(row.framework, row.variant),
         "version": row.framework_version,
-        "time": style.seconds(row.time_s),
-        "time_relative": "" if pd.isna(row.time_relative) else style.ratio(row.time_relative),
+        "time": amounts.seconds(row.time_s),
+        "time_relative": "" if pd.isna(row.time_relative) else amounts.ratio(row.time_relative),
         "time_range": _range(row.time_relative_low, row.time_relative_high),
-        "price": "" if pd.isna(row.price_per_hour_usd) else style.price(row.price_per_hour_usd),
-        "price_kind": "" if pd.isna(row.price_kind) else words(row.price_kind),
+        "price": "" if pd.isna(row.price_per_hour_usd) else amounts.price(row.price_per_hour_usd),
+        "price_kind": "" if pd.isna(row.price_kind) else names.price_kind(row.price_kind),
         "price_date": row.price_book if pd.isna(row.price_date) else row.price_date,
-        "cost": "unknown" if pd.isna(row.cost_usd) else style.dollars(row.cost_usd),
-        "cost_relative": "" if pd.isna(row.cost_relative) else style.ratio(row.cost_relative),
-        "billed": "" if pd.isna(row.billed_usd) else style.dollars(row.billed_usd),
-        "billed_relative": "" if pd.isna(row.billed_relative) else style.ratio(row.billed_relative),
+        "cost": "unknown" if pd.isna(row.cost_usd) else amounts.dollars(row.cost_usd),
+        "cost_relative": "" if pd.isna(row.cost_relative) else amounts.ratio(row.cost_relative),
+        "billed": "" if pd.isna(row.billed_usd) else amounts.dollars(row.billed_usd),
+        "billed_relative": ""
+        if pd.isna(row.billed_relative)
+        else amounts.ratio(row.billed_relative),
         "mixed": bool(row.mixed_price_kinds),
         "runs": row.runs,
         "confidence": "" if pd.isna(row.time_confidence) else f"{row.time_confidence:.0%}",
@@ -112,7 +113,7 @@ def _cells(row) -> dict[str, Any]:
         "metric_name": {"val_accuracy": "accuracy", "val_acc": "accuracy"}.get(
             row.metric, f"training {row.metric}"
         ),
-        "remarks": ", ".join(remark for remark in (row.apart, *remarks(row)) if remark),
+        "remarks": ", ".join(remark for remark in (row.apart, *remarks.of_row(row)) if remark),
     }
 
 
@@ -132,7 +133,7 @@ def _noted(row) -> dict[str, str]:
         "run": row.run_id.split("@")[0],
         "machine": row.machine,
         "begun": row.started_at[:16].replace("T", " "),
-        "wall": "–" if pd.isna(row.wall_s) else style.seconds(row.wall_s),
+        "wall": "–" if pd.isna(row.wall_s) else amounts.seconds(row.wall_s),
         "interrupted": str(row.interruptions) if row.interruptions else "",
         "slowest": say(row.slowest_epoch, "{:.2f}x"),
         "can_do": say(row.matmul_gflops, "{:.0f}"),
@@ -152,7 +153,7 @@ def _noted(row) -> dict[str, str]:
 def _range(low: float, high: float) -> str:
     if pd.isna(low) or pd.isna(high):
         return ""
-    return f"{style.ratio(low)} to {style.ratio(high)}"
+    return f"{amounts.ratio(low)} to {amounts.ratio(high)}"
 
 
 def _embedded(path: Path) -> str:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from epochcost.costs.rows import RANDOM
-from epochcost.figures import style
+from epochcost.words import amounts, names
 
 _HEAD = (
     ("workload", False),
@@ -96,15 +96,15 @@ def _table(head: tuple[tuple[str, bool], ...], rows: list[list[str]]) -> str:
 
 def _prediction_cells(row) -> list[str]:
     spread = pd.notna(row.predicted_low)
-    low_high = [style.seconds(bound) for bound in (row.predicted_low, row.predicted_high)]
+    low_high = [amounts.seconds(bound) for bound in (row.predicted_low, row.predicted_high)]
     return [
         row.workload,
-        style.framework_name(row.framework, row.variant),
+        names.framework(row.framework, row.variant),
         row.hardware_label,
-        style.seconds(row.predicted_s),
+        amounts.seconds(row.predicted_s),
         " to ".join(low_high) if spread else "",
         str(row.quick_runs),
-        style.seconds(row.measured_s),
+        amounts.seconds(row.measured_s),
         str(row.full_runs),
         _ratio(row),
         "" if pd.isna(row.within) else f"{row.within:.0f} of {row.quick_runs}",
@@ -141,11 +141,11 @@ def _cells(row) -> list[str]:
     published = ""
     if pd.notna(row.published_low):
         published = f"{row.published_low:.3f} to {row.published_high:.3f}"
-    epoch = "" if pd.isna(row.epoch_s) else style.seconds(row.epoch_s)
+    epoch = "" if pd.isna(row.epoch_s) else amounts.seconds(row.epoch_s)
     share = "" if pd.isna(row.input_share) else f"{row.input_share:.1%}"
     return [
         row.workload,
-        style.framework_name(row.framework, row.variant),
+        names.framework(row.framework, row.variant),
         row.hardware_label,
         value,
         published,

@@ -1,0 +1,37 @@
+"""Times, money and ratios as people say them."""
+
+import math
+
+
+def ratio(value: float) -> str:
+    """A ratio with three digits that count: 0.0862x, 0.86x, 3.51x, 12.4x."""
+    if value >= 10:
+        return f"{value:.1f}x"
+    if value >= 0.1 or value == 0:
+        return f"{value:.2f}x"
+    return f"{value:.2g}x"
+
+
+def seconds(value: float) -> str:
+    """A duration in its natural unit."""
+    if value < 120:
+        return f"{value:.3g} s"
+    if value < 7200:
+        return f"{value / 60:.3g} min"
+    return f"{value / 3600:,.0f} h" if value >= 3.6e6 else f"{value / 3600:.3g} h"
+
+
+def dollars(value: float) -> str:
+    """An amount of money with three digits that count, never in exponents."""
+    if value >= 1:
+        return f"${value:,.2f}"
+    if value == 0:
+        return "$0"
+    digits = max(2, 2 - math.floor(math.log10(value)))
+    return f"${value:.{digits}f}"
+
+
+def price(value: float) -> str:
+    """A price as it is known, to the millionth; two digits after the point at least."""
+    whole, digits = f"{value:.6f}".split(".")
+    return f"${whole}.{digits.rstrip('0').ljust(2, '0')}"

@@ -1,0 +1,50 @@
+"""Names of frameworks and of prices, and what tells rows of the same name apart."""
+
+import pandas as pd
+
+# In the order in which they are shown.
+FRAMEWORKS = {
+    "keras-tensorflow": "Keras TensorFlow",
+    "keras-torch": "Keras PyTorch",
+    "keras-jax": "Keras JAX",
+    "keras-cntk": "Keras CNTK",
+    "pytorch": "PyTorch",
+    "fastai": "fastai",
+    "keras2-tensorflow1": "Keras 2 TensorFlow 1",
+    "keras2-cntk": "Keras 2 CNTK",
+}
+# Columns by which rows of one name differ; how a value is said, and how that there is none.
+_TELLING = (
+    ("framework_version", "{}", ""),
+    ("driver", "driver {}", ""),
+    ("settings", "{}", "no settings"),
+    ("machine_id", "machine {}", ""),
+)
+
+
+def framework(name: str, variant: str = "default") -> str:
+    """A framework's id as people say it, with its variant if it is not the default one."""
+    said = FRAMEWORKS.get(name, name)
+    return said if variant == "default" else f"{said} ({variant})"
+
+
+def price_kind(kind: str) -> str:
+    """The kind of a price as people say it."""
+    return kind.replace("_", "-")
+
+
+def tell_apart(rows: pd.DataFrame) -> list[str]:
+    """What tells rows apart that have the same hardware, framework and variant; else nothing.
+
+    Args:
+        rows: of relative.csv or options.csv, all that are shown together.
+    """
+    same_name = ["workload", "hardware_label", "framework", "variant"]
+    said: list[list[str]] = [[] for _ in range(len(rows))]
+    for column, form, nothing in _TELLING:
+        values = rows[column].fillna("")
+        differ = values.groupby([rows[name] for name in same_name]).transform("nunique").gt(1)
+        for facts, value, differs in zip(said, values, differ, strict=True):
+            if differs:
+                facts.append(form.format(value) if value else nothing)
+    return [", ".join(fact for fact in facts if fact) for facts in said]

@@ -1,0 +1,55 @@
+"""What a reader must know of a row before comparing it."""
+
+import pandas as pd
+
+from epochcost.costs import prices
+from epochcost.costs.rows import OWN, RANDOM
+from epochcost.words import names
+
+
+def of_row(row) -> list[str]:
+    """What a reader must know of a row before comparing it."""
+    notes = of_data(row)
+    if row.predicted:
+        notes.append("predicted")
+    compares = row.source_id == OWN and pd.notna(row.baseline_epochs)
+    if compares and row.epochs != row.baseline_epochs:
+        notes.append(f"{row.epochs:g} epochs, not {row.baseline_epochs:g}")
+    if not row.own_recipe:
+        notes.append("another recipe")
+    if pd.notna(row.batch_size) and row.batch_size != row.recipe_batch_size:
+        notes.append(f"batch of {row.batch_size:g}, not {row.recipe_batch_size:g}")
+    if row.noisy_runs:
+        notes.append("disturbed")
+    if pd.notna(row.quality_reached) and not row.quality_reached:
+        notes.append("below the quality target")
+    return notes
+
+
+def of_option(option) -> list[str]:
+    """What a reader must know of an option (a row of options.csv)."""
+    notes = ["predicted"] * bool(option.predicted) + of_data(option)
+    notes += ["disturbed"] * bool(option.noisy_runs)
+    return notes + ["if never taken away"] * (option.price_kind in prices.INTERRUPTIBLE)
+
+
+def of_offer(option) -> list[str]:
+    """What a reader must know of an option and of its price, before it is set against others."""
+    kind = option.price_kind
+    notes = [] if kind == prices.ON_DEMAND else [f"{names.price_kind(kind)} price"]
+    return notes + ["as published"] * (option.source_id != OWN) + of_option(option)
+
+
+def of_data(row) -> list[str]:
+    """What a row was trained on, where that is not all of the real data and the real weights."""
+    notes = []
+    if row.synthetic:
+        notes.append("synthetic data")
+    known = pd.notna(row.train_samples) and pd.notna(row.complete_samples)
+    if known and row.train_samples != row.complete_samples:
+        notes.append(f"{row.train_samples:,.0f} of {row.complete_samples:,.0f} samples")
+    elif not row.data_complete and not row.synthetic:
+        notes.append("subset of the data")
+    if row.weights == RANDOM:
+        notes.append("from random weights")
+    return notes
