@@ -18,30 +18,16 @@ def main() -> int:
     )
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
     arguments = parser.parse_args()
-    return merge(arguments.source, arguments.records)
-
-
-def merge(source: Path, records: Path, empty: bool = False) -> int:
-    """Merge a folder or record and say what became of it; returns 1 where something was refused.
-
-    Args:
-        empty: whether there may be no records.
-    """
+    source = arguments.source
     if not source.exists():
         raise errors.InputError(f"{source} is not there")
     inner = source / "results/runs"
     merged = merging.merge(
-        inner if inner.is_dir() else source, records, configuration.load().hardware
+        inner if inner.is_dir() else source, arguments.records, configuration.load().hardware
     )
-    for path, target in merged.added.items():
-        renamed = f" (was {path.stem})" if path.stem != target.stem else ""
-        print(f"{target}{renamed}")
-    for reason in merged.refused.values():
-        print(f"refused: {reason}")
-    if not any((merged.added, merged.known, merged.refused)) and not empty:
+    if not any((merged.added, merged.known, merged.refused)):
         raise errors.InputError(f"{source} holds no records; name a folder such as results/runs")
-    counts = (len(merged.added), len(merged.known), len(merged.refused))
-    print("{} records merged, {} here already, {} refused".format(*counts))
+    print(*merged.lines(), sep="\n")
     return 1 if merged.refused else 0
 
 

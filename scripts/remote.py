@@ -10,11 +10,12 @@ import argparse
 import shlex
 import subprocess
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
-import merge
 from epochcost import configuration, errors
 from epochcost.errors import InputError, nearest
+from epochcost.records import merging
 
 ROOT = Path(__file__).resolve().parents[1]
 SSH_FAILED = 255
@@ -41,11 +42,18 @@ def main() -> int:
             f"unknown hardware '{arguments.hardware}'; {nearest(arguments.hardware, catalogue)}"
         )
     options = _snakemake_options(arguments.hardware, words)
-    return measure(Host(arguments.ssh, arguments.host, arguments.folder), arguments, options)
+    host = Host(arguments.ssh, arguments.host, arguments.folder)
+    return measure(host, arguments, options, catalogue)
 
 
-def measure(host: "Host", arguments: argparse.Namespace, options: list[str]) -> int:
-    """Send the workflow, run it, bring home what there is; returns 0 when all went well."""
+def measure(
+    host: "Host", arguments: argparse.Namespace, options: list[str], catalogue: Collection[str]
+) -> int:
+    """Send the workflow, run it, bring home what there is; returns 0 when all went well.
+
+    Args:
+        catalogue: the ids of hardware.
+    """
     if host.is_busy():
         raise InputError(f"{arguments.host} is still at work; run the same again when it has ended")
     host.send(ROOT, _tracked(ROOT), host.folder)
@@ -57,8 +65,9 @@ def measure(host: "Host", arguments: argparse.Namespace, options: list[str]) -> 
     ran = host.run(f"{setup} && {environment}.venv/bin/snakemake measure {shlex.join(options)}")
     with tempfile.TemporaryDirectory() as folder:
         host.fetch("results/runs", Path(folder))
-        merged = merge.merge(Path(folder), arguments.records, empty=True)
-    return ran or merged
+        merged = merging.merge(Path(folder), arguments.records, catalogue)
+    print(*merged.lines(), sep="\n")
+    return ran or int(bool(merged.refused))
 
 
 def _snakemake_options(hardware: str, words: list[str]) -> list[str]:

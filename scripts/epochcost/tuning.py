@@ -13,13 +13,11 @@ import yaml
 
 from epochcost import files
 from epochcost.errors import InputError, nearest
+from epochcost.frameworks import FRAMEWORKS
 
 DEFAULT, TUNED, NO_ONEDNN, BFLOAT16 = "default", "tuned", "no_onednn", "bfloat16"
 _FIXED = {DEFAULT: {}, NO_ONEDNN: {"onednn": False}, BFLOAT16: {"precision": "bfloat16"}}
 _DEVICES = re.compile(r"devices_([2-9]|[1-9][0-9]+)")
-_WITH_ONEDNN = ("keras-tensorflow", "pytorch", "fastai")
-_WITH_BFLOAT16 = ("keras-tensorflow", "keras-torch", "keras-jax", "pytorch")
-_WITH_DEVICES = ("keras-tensorflow", "keras-jax", "pytorch")
 _HEAD = """\
 # Settings of the variant `tuned`: machine and cores -> workload -> framework. Each was the fastest
 # of a small search there (scripts/tune.py); {} means that nothing beat the defaults.
@@ -47,11 +45,11 @@ def devices_of(variant: str) -> int:
 def frameworks_of(variant: str, frameworks: list[str]) -> list[str]:
     """Those of the frameworks that have the variant."""
     if variant == NO_ONEDNN:
-        return [name for name in frameworks if name in _WITH_ONEDNN]
+        return [name for name in frameworks if FRAMEWORKS[name].onednn]
     if variant == BFLOAT16:
-        return [name for name in frameworks if name in _WITH_BFLOAT16]
+        return [name for name in frameworks if FRAMEWORKS[name].bfloat16]
     if devices_of(variant) > 1:
-        return [name for name in frameworks if name in _WITH_DEVICES]
+        return [name for name in frameworks if FRAMEWORKS[name].devices]
     return frameworks
 
 

@@ -16,21 +16,31 @@ class Framework:
     module: the module of this package that drives it.
     environment: the family of environments in envs/ that holds it.
     late: settings whose effect shows in whole epochs, and not in a quick run.
+    onednn, bfloat16, devices: whether it has the variants no_onednn, bfloat16 and devices_2.
     legacy: it is there for those who ask for it; `make legacy` makes its environment.
     """
 
     module: str
     environment: str
     late: tuple[str, ...] = ()
+    onednn: bool = False
+    bfloat16: bool = False
+    devices: bool = False
     legacy: bool = False
 
 
 FRAMEWORKS = {
-    "keras-tensorflow": Framework("keras_tensorflow", "tensorflow", late=("input_autotuning",)),
-    "keras-torch": Framework("keras_torch", "torch"),
-    "keras-jax": Framework("keras_jax", "jax"),
-    "pytorch": Framework("pytorch", "torch"),
-    "fastai": Framework("fastai", "torch"),
+    "keras-tensorflow": Framework(
+        *("keras_tensorflow", "tensorflow"),
+        late=("input_autotuning",),
+        onednn=True,
+        bfloat16=True,
+        devices=True,
+    ),
+    "keras-torch": Framework("keras_torch", "torch", bfloat16=True),
+    "keras-jax": Framework("keras_jax", "jax", bfloat16=True, devices=True),
+    "pytorch": Framework("pytorch", "torch", onednn=True, bfloat16=True, devices=True),
+    "fastai": Framework("fastai", "torch", onednn=True),
     "keras2-tensorflow1": Framework("keras2_tensorflow1", "keras2", legacy=True),
     "keras2-cntk": Framework("keras2_cntk", "keras2", legacy=True),
 }

@@ -26,6 +26,17 @@ class Merged:
     known: list[Path] = field(default_factory=list)
     refused: dict[Path, str] = field(default_factory=dict)
 
+    def lines(self) -> list[str]:
+        """What became of them: each that came or was refused, and the numbers."""
+        renamed = {path: f" (was {path.stem})" for path in self.added}
+        said = [
+            f"{target}{renamed[path] if path.stem != target.stem else ''}"
+            for path, target in self.added.items()
+        ]
+        said += [f"refused: {reason}" for reason in self.refused.values()]
+        counts = (len(self.added), len(self.known), len(self.refused))
+        return [*said, "{} records merged, {} here already, {} refused".format(*counts)]
+
 
 def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
     """Copy the records below `folder` (results/runs of another clone), or one file, to `own`.
