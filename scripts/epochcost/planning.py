@@ -11,9 +11,10 @@ spread over the whole time, and what disturbs the machine for a while disturbs a
 import hashlib
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import count, islice
+from functools import cache, cached_property
+from itertools import count, islice, product
 from pathlib import Path
 from typing import Any
 
@@ -266,37 +267,24 @@ def plan(
         origins: where each data set comes from; only runs on the same kind of data count.
         tuned: config/tuned.yaml; only runs with the settings that are there count.
     """
-    place = tuning.place_of(machine)
     existing = record.find(records)
     by_folder: dict[Path, list[Path]] = defaultdict(list)
     for path in existing:
         by_folder[path.parent].append(path)
+
+    # Each folder is read once, whatever number of variants is wanted of it.
+    @cache
+    def contents(*names: str) -> list[dict[str, Any]]:
+        return [record.read(path) for path in by_folder[records.joinpath(*names)]]
+
     found = []
-    for hardware in configuration["hardware"]:
-        for workload in configuration["workloads"]:
-            recipe = configuration.workloads[workload]
-            kind = origins[recipe["dataset"]].kind
-            weights = origins[recipe["weights"]].kind if "weights" in recipe else None
-            for framework in configuration.frameworks_of(workload):
-                folder = records / hardware / workload / framework
-                contents = [record.read(path) for path in by_folder[folder]]
-                for variant in configuration["variants"]:
-                    if framework not in tuning.frameworks_of(variant, [framework]):
-                        continue
-                    settings = tuning.settings_of(variant, tuned, place, workload, framework)
-                    wish = Wish(configuration["scale"], kind, weights, settings, recipe)
-                    taken = [one for one in contents if one["run"]["variant"] == variant]
-                    taken.sort(key=lambda one: one["run"]["trial"])
-                    found.append(
-                        Series(
-                            hardware,
-                            workload,
-                            framework,
-                            variant,
-                            tuple(one for one in taken if _counts(one, wish, machine)),
-                            frozenset(one["run"]["trial"] for one in taken),
-                        )
-                    )
+    for names in _combinations(configuration):
+        *folder, variant = names
+        wish = _wish(configuration, origins, tuned, tuning.place_of(machine), *names)
+        taken = [one for one in contents(*folder) if one["run"]["variant"] == variant]
+        taken.sort(key=lambda one: one["run"]["trial"])
+        counted = tuple(one for one in taken if _counts(one, wish, machine))
+        found.append(Series(*names, counted, frozenset(one["run"]["trial"] for one in taken)))
     precision = configuration["precision"]
     return Plan(
         existing,
@@ -310,9 +298,39 @@ def plan(
     )
 
 
+def _combinations(configuration: Configuration) -> Iterator[tuple[str, str, str, str]]:
+    """Hardware, workload, framework and variant of all that is configured and can be."""
+    for hardware, workload in product(configuration["hardware"], configuration["workloads"]):
+        for framework in configuration.frameworks_of(workload):
+            for variant in configuration["variants"]:
+                if tuning.frameworks_of(variant, [framework]):
+                    yield hardware, workload, framework, variant
+
+
+def _wish(
+    configuration: Configuration,
+    origins: dict[str, Origin],
+    tuned: Path,
+    place: str,
+    hardware: str,
+    workload: str,
+    framework: str,
+    variant: str,
+) -> Wish:
+    """What a run of that name must be to count."""
+    recipe = configuration.workloads[workload]
+    return Wish(
+        configuration["scale"],
+        origins[recipe["dataset"]].kind,
+        origins[recipe["weights"]].kind if "weights" in recipe else None,
+        tuning.settings_of(variant, tuned, place, workload, framework),
+        recipe,
+    )
+
+
 def _counts(content: dict[str, Any], wish: Wish, machine: dict[str, Any]) -> bool:
     """Whether a record is one of the runs that are wanted now."""
-    run, data, there = content["run"], content["data"], content["machine"]
+    run, there = content["run"], content["machine"]
     if run["hardware"] == LOCAL and any(
         there[key] != machine[key] for key in ("id", "usable_cores")
     ):
@@ -324,7 +342,4 @@ def _counts(content: dict[str, Any], wish: Wish, machine: dict[str, Any]) -> boo
     from_random = content["weights"] is not None and content["weights"]["source"] == RANDOM
     if from_random != (wish.weights == RANDOM):
         return False
-    kind_there = "complete" if data["complete"] else "subset"
-    if data["source"] == "synthetic":
-        kind_there = "synthetic"
-    return run["scale"] == wish.scale and kind_there == wish.data
+    return run["scale"] == wish.scale and record.kind_of(content["data"]) == wish.data

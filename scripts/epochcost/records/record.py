@@ -235,6 +235,13 @@ def reached(metric: str, value: float | None, target: float) -> bool:
     return value <= target if metric == LOSS else value >= target
 
 
+def kind_of(data: dict[str, Any]) -> str:
+    """Which data a record is of: complete, subset or synthetic."""
+    if data["source"] == "synthetic":
+        return "synthetic"
+    return "complete" if data["complete"] else "subset"
+
+
 def identity(record: dict[str, Any]) -> tuple[str, ...]:
     """What no two runs have in common, whatever their files are called."""
     run = record["run"]
