@@ -153,26 +153,14 @@ def _measure(
     waited: float,
     checkpoints: Checkpoints | None,
 ) -> dict:
-    run = {
-        "hardware": arguments.hardware,
-        "workload": arguments.workload,
-        "framework": arguments.framework,
-        "variant": arguments.variant,
-        "trial": arguments.trial,
-        "scale": arguments.scale,
-        "started_at": observation.now(),
-    }
-    seed = arguments.seed + arguments.trial
+    """The record of a training, whether or not it ended well."""
+    names = ("hardware", "workload", "framework", "variant", "trial", "scale")
+    run = {name: getattr(arguments, name) for name in names} | {"started_at": observation.now()}
     preparing = clocks.Stopwatch()
     can_do = yardstick.asked()
     busy, sampler = Activity(), Sampler(checkpoints and checkpoints.alive)
     prepared_in = looked_s + preparing.seconds()
-    try:
-        framework = frameworks.load(arguments.framework, settings)
-    except ImportError as error:
-        raise InputError(
-            f"{arguments.framework} cannot be imported by {sys.executable}: {error}"
-        ) from None
+    framework = _import(arguments.framework, settings)
     imported = clocks.process_age() - waited - prepared_in
     _check_framework(framework, recipe, arguments, settings, here)
     definition = workloads.load(arguments.workload)
@@ -186,7 +174,7 @@ def _measure(
         "machine": here,
         "yardstick": can_do,
         "git": revision.commit(ROOT),
-        "seed": seed,
+        "seed": arguments.seed + arguments.trial,
         "settings": recipe,
         "data": observation.data_part(prepared.manifest, samples),
         "weights": weights,
@@ -198,10 +186,33 @@ def _measure(
         )
     for phase, seconds in (("import", imported), ("data", reading), ("measuring", prepared_in)):
         clock.add(phase, seconds)
-    failure = None
+    in_vain = checkpoints is not None and checkpoints.starts > MOST_STARTS
+    limit_s = arguments.time_limit
+    failure = _train(framework, definition, split, clock, about, settings, limit_s, in_vain)
+    about["software"] = software.describe(framework, settings)
+    shares, seen = busy.summary(), sampler.stop()
+    return observation.record(run, about, clock, shares, seen, failure)
+
+
+def _train(
+    framework,
+    definition,
+    split: workloads.Split,
+    clock: clocks.Clock,
+    about: dict,
+    settings: dict,
+    limit_s: float | None,
+    in_vain: bool,
+) -> dict[str, str] | None:
+    """Train to the end of the clock's schedule; phase and reason where that failed.
+
+    Args:
+        in_vain: whether it was killed too often to be begun once more.
+    """
+    recipe, seed = about["settings"], about["seed"]
     try:
-        with ending.time_limit(arguments.time_limit, clock):
-            if checkpoints and checkpoints.starts > MOST_STARTS:
+        with ending.time_limit(limit_s, clock):
+            if in_vain:
                 raise ending.GivenUpError(
                     f"killed {MOST_STARTS} times since its last whole epoch; the system may have "
                     "run out of memory"
@@ -210,13 +221,23 @@ def _measure(
             if hasattr(definition, "sample") and predict is not None:
                 with clock.phase("sample"):
                     clock.sample = definition.sample(predict, split, recipe["model"], seed)
-        if observation.diverged(clock):
-            failure = {"phase": "train", "reason": "the loss is not a finite number"}
     except (ending.GivenUpError, *framework.FAILURES) as error:
-        failure = {"phase": clock.phase_now, "reason": errors.one_line(error)[:500]}
-    about["software"] = software.describe(framework, settings)
-    shares, seen = busy.summary(), sampler.stop()
-    return observation.record(run, about, clock, shares, seen, failure)
+        return {"phase": clock.phase_now, "reason": errors.one_line(error)[:500]}
+    if observation.diverged(clock):
+        return {"phase": "train", "reason": "the loss is not a finite number"}
+    return None
+
+
+def _import(name: str, settings: dict):
+    """The module that drives a framework.
+
+    Raises:
+        InputError: this Python has not the framework.
+    """
+    try:
+        return frameworks.load(name, settings)
+    except ImportError as error:
+        raise InputError(f"{name} cannot be imported by {sys.executable}: {error}") from None
 
 
 @contextmanager
