@@ -71,16 +71,7 @@ def estimate_table(
         recipes: those that published runs are of.
         cores: those that trainings have on the machine at hand.
     """
-    last = prices.in_book(market.known, prices.LATEST)
-    offers = {price.hardware_id: price for price in _preferred(market.available())}
-    since = market.retired()
-    gone = {
-        price.hardware_id: price
-        for price in _preferred([price for price in last if price.hardware_id in since])
-        if price.hardware_id not in offers
-    }
-    if market.local is not None:
-        offers[LOCAL] = market.local
+    offers, last_prices, since = _offers(market)
     ended = runs[runs.status.eq("ok") & runs.time_s.notna()]
     here = ended.machine_id.eq(market.machine_id) & ended.vcpus.eq(cores)
     ended = ended[ended.hardware_id.ne(LOCAL) | here]
@@ -88,17 +79,10 @@ def estimate_table(
     keys = [name for name in PLAN_COLUMNS if name != "trial"]
     for key, group in planned.groupby(keys, sort=True):
         hardware, workload, framework, variant, recipe, data = key
-        same = ended[
-            ended.hardware_id.eq(hardware)
-            & ended.workload.eq(workload)
-            & ended.framework.eq(framework)
-        ]
-        as_published = data != "subset" and recipe == recipe_id(recipes[workload])
-        is_own = same.source_id.eq(OWN)
-        same = same[(is_own & same.recipe.eq(recipe) & _is_on(same, data)) | ~is_own & as_published]
+        is_published = data != "subset" and recipe == recipe_id(recipes[workload])
+        same = _same_work(ended, hardware, workload, framework, recipe, data, is_published)
         basis, seconds = _seconds(same, variant, scale)
-        price = offers.get(hardware) or gone.get(hardware)
-        retired = since[hardware] if hardware in gone else None
+        price = offers.get(hardware) or last_prices.get(hardware)
         cost = None
         if seconds is not None and price is not None:
             cost = len(group) * _bill(seconds, price, market.rental)
@@ -106,9 +90,40 @@ def estimate_table(
             (hardware, workload, framework, variant, len(group), basis)
             + (None if seconds is None else len(group) * seconds,)
             + ((price.price_kind, price.price_per_hour_usd) if price else ("", None))
-            + (retired, cost)
+            + (since[hardware] if hardware in last_prices else None, cost)
         )
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _offers(market: Market) -> tuple[dict[str, Price], dict[str, Price], dict[str, str]]:
+    """By hardware: prices at which it can be had, the last ones of what cannot, and since when."""
+    offers = {price.hardware_id: price for price in _preferred(market.available())}
+    if market.local is not None:
+        offers[LOCAL] = market.local
+    since = market.retired()
+    gone = [
+        price for price in prices.in_book(market.known, prices.LATEST) if price.hardware_id in since
+    ]
+    last = {price.hardware_id: price for price in _preferred(gone)}
+    return offers, {name: price for name, price in last.items() if name not in offers}, since
+
+
+def _same_work(
+    runs: pd.DataFrame,
+    hardware: str,
+    workload: str,
+    framework: str,
+    recipe: str,
+    data: str,
+    is_published: bool,
+) -> pd.DataFrame:
+    """The runs of the same recipe on the same kind of data; published ones are of their own."""
+    same = runs[
+        runs.hardware_id.eq(hardware) & runs.workload.eq(workload) & runs.framework.eq(framework)
+    ]
+    is_own = same.source_id.eq(OWN)
+    own = is_own & same.recipe.eq(recipe) & _is_on(same, data)
+    return same[own | ~is_own & is_published]
 
 
 def total(table: pd.DataFrame) -> Total:
