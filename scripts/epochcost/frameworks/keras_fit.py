@@ -246,23 +246,20 @@ class _Dense:
     """
 
     def update_step(self, gradient, variable, learning_rate):
-        if keras.backend.backend() == "tensorflow":
-            import tensorflow as tf
+        import tensorflow as tf
 
-            gradient = tf.convert_to_tensor(gradient)
-        super().update_step(gradient, variable, learning_rate)
+        super().update_step(tf.convert_to_tensor(gradient), variable, learning_rate)
 
 
-class DenseAdam(_Dense, keras.optimizers.Adam):
-    pass
+def _dense(kind: type) -> type:
+    """An optimiser of Keras, whose gradients are dense on every backend.
 
-
-class DenseRMSprop(_Dense, keras.optimizers.RMSprop):
-    pass
-
-
-class DenseAdadelta(_Dense, keras.optimizers.Adadelta):
-    pass
+    Where they are so already it is Keras's own: on PyTorch Keras takes all weights in one go, but
+    not for a class of somebody else's.
+    """
+    if keras.backend.backend() != "tensorflow":
+        return kind
+    return type(f"Dense{kind.__name__}", (_Dense, kind), {})
 
 
 def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
@@ -270,7 +267,11 @@ def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
     rate, epsilon = settings["learning_rate"], settings["epsilon"]
     match settings["name"]:
         case "rmsprop":
-            return DenseRMSprop(rate, rho=settings["rho"], epsilon=epsilon**2)
+            kind, options = keras.optimizers.RMSprop, {"rho": settings["rho"]}
+            epsilon = epsilon**2
         case "adadelta":
-            return DenseAdadelta(rate, rho=settings["rho"], epsilon=epsilon)
-    return DenseAdam(rate, beta_1=settings["beta_1"], beta_2=settings["beta_2"], epsilon=epsilon)
+            kind, options = keras.optimizers.Adadelta, {"rho": settings["rho"]}
+        case _:
+            kind = keras.optimizers.Adam
+            options = {name: settings[name] for name in ("beta_1", "beta_2")}
+    return _dense(kind)(rate, epsilon=epsilon, **options)
