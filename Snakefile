@@ -42,6 +42,7 @@ onstart:
         refuse_retired_hardware()
         refuse_other_hardware()
         refuse_hardware_without_partition()
+        refuse_hardware_without_cores()
         refuse_dear_plan()
 
 

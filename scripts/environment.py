@@ -13,8 +13,8 @@ from epochcost import errors
 
 ROOT = Path(__file__).resolve().parents[1]
 _SUPPORTED = ">=3.11,<3.14"
-# What uv says where a server does not answer.
-_UNREACHABLE = "Failed to fetch"
+# What uv says where a server does not answer, or it must not ask one.
+_UNREACHABLE = ("Failed to fetch", "Network connectivity is disabled", "403 Forbidden")
 
 
 class UnreachableError(errors.InputError):
@@ -60,7 +60,8 @@ def _uv(*words: str) -> None:
     print(done.stderr, end="", file=sys.stderr)
     if done.returncode:
         # Of a full disk or of pins that contradict each other another index knows no way out.
-        kind = UnreachableError if _UNREACHABLE in done.stderr else errors.InputError
+        unreachable = any(words in done.stderr for words in _UNREACHABLE)
+        kind = UnreachableError if unreachable else errors.InputError
         raise kind(f"uv {' '.join(words[:2])} failed")
 
 

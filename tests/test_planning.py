@@ -220,12 +220,12 @@ def test_the_budget_ends_the_rounds(known, tmp_path, keep_full):
 
 
 def test_disturbed_runs_count_less_and_failed_ones_are_not_tried_for_ever(
-    known, tmp_path, keep_full
+    known, tmp_path, keep_full, record
 ):
     wanted = {"precision": "2%", "scale": "full", "budget_hours": 100}
     for trial in range(1, 7):
         keep_full(trial, 100)
-    keep_full(3, 180, flags=["load from others"])
+    keep_full(3, 100, noise=record["noise"] | {"flags": ["load from others"]})
     assert trials(plan(known(**wanted), tmp_path)) == [7]
     failed = {"status": "failed", "failure": {"phase": "train", "reason": "out of memory"}}
     for trial in range(1, 7):

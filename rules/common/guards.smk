@@ -49,6 +49,15 @@ def refuse_hardware_without_partition():
             sys.exit(f"epochcost: the profile gives {job} no slurm_partition under set-resources")
 
 
+def refuse_hardware_without_cores():
+    """End the run before its first job, if another machine would be asked for this one's cores."""
+    if workflow.local_exec:
+        return
+    for name in hardware_to_train():
+        if "vcpus" not in KNOWN.hardware[name]:
+            sys.exit(f"epochcost: config/hardware.yaml: {name}: it needs vcpus to be asked for")
+
+
 def refuse_other_hardware():
     """End the run before its first job, if this machine is to train as hardware that it is not."""
     if not workflow.local_exec:

@@ -35,12 +35,7 @@ def files_of_arrays(wildcards):
 
 def threads_of(hardware):
     """All cores of the hardware: a training shares its machine with no other job."""
-    if "vcpus" in KNOWN.hardware[hardware]:
-        return KNOWN.hardware[hardware]["vcpus"]
-    if workflow.is_main_process and not workflow.local_exec:
-        # This machine's would be asked for, and the other one measured with as many.
-        sys.exit(f"epochcost: config/hardware.yaml: {hardware}: it needs vcpus to be asked for")
-    return MACHINE["usable_cores"]
+    return KNOWN.hardware[hardware].get("vcpus", MACHINE["usable_cores"])
 
 
 def needs_of(hardware):

@@ -23,7 +23,7 @@ from epochcost.hardware import LOCAL
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR_VARIABLE = "EPOCHCOST_MIRROR"
-_DECIMAL = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?")
+_DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,13 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("price", "owned", "exchange_rates", "billing", "spot", "schedule"):
         if key in result:
             result[key] = _numbers_of(result[key])
+    if isinstance(result.get("schedule"), dict):
+        # Durations, of which a number alone is seconds.
+        result["schedule"] |= {
+            key: f"{value:g}"
+            for key, value in result["schedule"].items()
+            if key in ("every", "up") and isinstance(value, float)
+        }
     price = result.get("price")
     if isinstance(price, dict) and price.get("per_hour_usd") == "":
         price["per_hour_usd"] = None

@@ -85,6 +85,17 @@ def test_hardware_without_a_partition_is_sent_nowhere(site, slurm):
     assert set(slurm.jobs()) == before
 
 
+def test_hardware_of_which_nobody_said_the_cores_is_sent_nowhere(site, slurm):
+    before = set(slurm.jobs())
+    failed = site.snakemake(
+        "--profile", "slurm", "--set-resources", "train_paperspace_p6000:slurm_partition=cpu16",
+        "--config", "hardware=paperspace-p6000", "--", "measure", check=False,
+    )  # fmt: skip
+    assert failed.returncode == 1
+    assert "paperspace-p6000: it needs vcpus to be asked for" in failed.stderr
+    assert set(slurm.jobs()) == before
+
+
 class Training:
     """A full training that runs on the cluster, in large batches, so that it ends soon."""
 

@@ -8,8 +8,10 @@ from trainings import train
 
 from epochcost.configuration import ROOT
 
+TWO_CORES = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+
+@TWO_CORES
 @pytest.mark.parametrize(
     ("workload", "framework"),
     [
@@ -44,7 +46,11 @@ def test_two_devices_learn_what_one_learns(pythons, little_text, tmp_path, workl
 @pytest.mark.parametrize(
     ("framework", "variant", "reason"),
     [
-        ("keras-jax", "devices_2", "keras-jax cannot divide a batch of 41 samples over 2 devices"),
+        pytest.param(
+            *("keras-jax", "devices_2"),
+            "keras-jax cannot divide a batch of 41 samples over 2 devices",
+            marks=TWO_CORES,
+        ),
         ("keras-torch", "devices_2", "the variant devices_2 is not for keras-torch"),
         ("pytorch", "devices_900", "900 devices are wanted, and this machine has"),
         ("pytorch", "device_2", "unknown variant 'device_2'; did you mean 'devices_2'"),

@@ -44,7 +44,7 @@ def test_a_quick_run_leaves_a_whole_record(pythons, little, few, tmp_path, workl
     for phase in ("import", "data", "build", "first_step", "train", "evaluate"):
         assert record["phases"][phase] > 0, phase
     assert record["phases"]["save"] is None
-    assert -0.05 < record["phases"]["other"] < 0.3 + 0.05 * record["wall_s"]
+    assert -0.05 < record["phases"]["other"] < 1 + 0.1 * record["wall_s"]
     assert record["utilisation"]["samples"] > 2
     assert record["steady_state"]["parts"] == 7
     assert record["input"]["steps"] == steps

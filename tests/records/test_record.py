@@ -145,9 +145,15 @@ def test_a_record_that_lacks_a_part_of_a_part_is_named(path, record, part, missi
 
 def test_a_part_that_is_something_else_is_named(path, record):
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(record | {"quality": [1], "epochs": 3}))
-    with pytest.raises(InputError, match="is not a record"):
-        records.read(path)
+    for wrong in (
+        {"quality": [1]}, {"epochs": 3}, {"quality": None}, {"epochs": None}, {"settings": None},
+        {"weights": {}}, {"git": {}}, {"steady_state": {"low": 1}},
+    ):  # fmt: skip
+        path.write_text(json.dumps(record | wrong))
+        with pytest.raises(InputError, match="is not a record"):
+            records.read(path)
+    path.write_text(json.dumps(record | {"weights": None, "steady_state": None}))
+    assert records.read(path)["steady_state"] is None
 
 
 def test_every_published_record_of_our_own_follows_the_schema_once_completed():
@@ -167,6 +173,9 @@ def test_records_are_found_at_their_depth_alone_and_none_is_passed_over(tmp_path
         path.touch()
     assert records.find(tmp_path) == [tmp_path / "a/b/c/default-1.json"]
     assert records.find(tmp_path / "nothing") == []
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked/a").symlink_to(tmp_path / "a")
+    assert records.find(tmp_path / "linked") == [tmp_path / "linked/a/b/c/default-1.json"]
 
     def closed(_):
         raise PermissionError(13, "Permission denied", "a/b")

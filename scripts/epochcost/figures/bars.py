@@ -180,8 +180,8 @@ def _limits(rows: pd.DataFrame, ratio: str) -> tuple[float, float]:
 
 
 def _axes(axes, rows, quantity: Quantity, base: Base, low: float, high: float) -> None:
-    names = [_row_name(row, quantity) for row in rows.itertuples()]
-    axes.set_yticks(range(len(rows)), names)
+    labels = [_row_name(row, quantity) for row in rows.itertuples()]
+    axes.set_yticks(range(len(rows)), labels)
     for tick, row in zip(axes.get_yticklabels(), rows.itertuples(), strict=True):
         tick.set_fontweight("bold" if row.source_id == OWN else "normal")
     axes.xaxis.set_major_locator(FixedLocator([t for t in _TICKS if low <= t <= high]))

@@ -1,5 +1,7 @@
 """Which rows of relative.csv a picture of one workload shows, and in which order."""
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from epochcost.costs import billing
@@ -19,8 +21,8 @@ def side_by_side(relative: pd.DataFrame) -> pd.DataFrame:
     billed = relative[relative.cost_kind.eq(billing.BILLED)]
     billed = billed[[*_SAME_OFFER, "cost_usd", "cost_relative"]]
     marginal = relative[relative.cost_kind.ne(billing.BILLED)]
-    names = {"cost_usd": "billed_usd", "cost_relative": "billed_relative"}
-    return marginal.merge(billed.rename(columns=names), on=_SAME_OFFER, how="left")
+    columns = {"cost_usd": "billed_usd", "cost_relative": "billed_relative"}
+    return marginal.merge(billed.rename(columns=columns), on=_SAME_OFFER, how="left")
 
 
 def rows_of(
@@ -50,5 +52,5 @@ def rows_without_baseline(relative: pd.DataFrame, workload: str) -> pd.DataFrame
     return best_known(relative[relative.workload.eq(workload) & relative.baseline.isna()])
 
 
-def _rank(names: list[str]) -> dict[str, int]:
-    return {name: number for number, name in enumerate(names)}
+def _rank(order: Iterable[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(order)}

@@ -37,6 +37,8 @@ _SAMPLED = (
     "memory_stalled_share",
     "quota_waited_share",
 )
+# Of what has none of these in the schema, nothing can be missing.
+_WITH_PARTS = {"properties", "items", "oneOf"}
 # Folders between the root and a record: hardware, workload, framework.
 _DEPTH = 3
 _NAME = re.compile(r"^(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]*)$")
@@ -189,7 +191,7 @@ def find(root: Path) -> list[Path]:
     if not Path(root).exists():
         return []
     found = []
-    for folder, inner, names in os.walk(root, onerror=_raise):
+    for folder, inner, names in os.walk(root, onerror=_raise, followlinks=True):
         place = Path(folder)
         if len(place.relative_to(root).parts) == _DEPTH:
             inner.clear()
@@ -311,20 +313,32 @@ def _check_parts(value: Any, schema: dict[str, Any], name: str = "") -> None:
 
     Whether each value is as the schema says takes a validator, and a hundred times as long.
     """
-    if "properties" in schema and value is not None:
+    kinds = schema.get("oneOf", [schema])
+    if value is None:
+        if not any(_may_be_null(kind) for kind in kinds):
+            raise TypeError(f"{name} is empty")
+        return
+    schema = next((kind for kind in kinds if "properties" in kind), schema)
+    if "properties" in schema:
         if not isinstance(value, dict):
             raise TypeError(f"{name} is no object")
         for key in schema.get("required", []):
             if key not in value:
                 raise KeyError(f"{name} {key}".strip())
         for key, inner in schema["properties"].items():
-            if key in value:
+            if key in value and not _WITH_PARTS.isdisjoint(inner):
                 _check_parts(value[key], inner, f"{name} {key}".strip())
-    elif "items" in schema and value is not None:
+    elif "items" in schema:
         if not isinstance(value, list):
             raise TypeError(f"{name} is no list")
-        for item in value:
-            _check_parts(item, schema["items"], name)
+        if not _WITH_PARTS.isdisjoint(schema["items"]):
+            for item in value:
+                _check_parts(item, schema["items"], name)
+
+
+def _may_be_null(schema: dict[str, Any]) -> bool:
+    kinds = schema.get("type", "null")  # what has no type may be anything
+    return "null" in ([kinds] if isinstance(kinds, str) else kinds)
 
 
 def _wrong(error: Exception) -> str:

@@ -50,8 +50,8 @@ def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> list[str]:
     lines = [f"Cheapest{limit}: {_said(best)}."]
     tied = choices.tied_with(in_time, best)
     if len(tied):
-        names = "; ".join(f"{_name(option)}{_kind(option)}" for _, option in tied.iterrows())
-        lines.append(f"No difference in cost is shown between it and: {names}.")
+        ties = "; ".join(f"{_name(option)}{_kind(option)}" for _, option in tied.iterrows())
+        lines.append(f"No difference in cost is shown between it and: {ties}.")
     return lines
 
 

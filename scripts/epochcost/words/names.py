@@ -7,9 +7,9 @@ FRAMEWORKS = {
     "keras-tensorflow": "Keras TensorFlow",
     "keras-torch": "Keras PyTorch",
     "keras-jax": "Keras JAX",
-    "keras-cntk": "Keras CNTK",
     "pytorch": "PyTorch",
     "fastai": "fastai",
+    "keras-cntk": "Keras CNTK",
     "keras2-tensorflow1": "Keras 2 TensorFlow 1",
     "keras2-cntk": "Keras 2 CNTK",
 }
