@@ -144,7 +144,8 @@ class Training:
         """The record as soon as its job has ended, before Snakemake has seen that."""
         self._within(240, lambda: self.job()["JobState"] == "COMPLETED")
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(60)
+        # The plugin may be asleep until it looks again, in the end three minutes.
+        self.process.wait(240)
         return json.loads(self.record.read_text())
 
     def planned(self) -> str:
