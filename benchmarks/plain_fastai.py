@@ -15,9 +15,10 @@ try:
     import torchvision  # noqa: F401
 except RuntimeError:
     # Beside the CPU build of PyTorch the compiled part of torchvision's CUDA build cannot be
-    # loaded, and its import fails for want of this operator, which nothing here uses.
+    # loaded, and its import fails for want of these operators, which nothing here uses.
     MISSING = torch.library.Library("torchvision", "DEF")
-    MISSING.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    for name in ("nms", "qnms"):
+        MISSING.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 from fastai.vision.all import (
     Callback,
