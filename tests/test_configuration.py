@@ -91,7 +91,9 @@ def test_numbers_within_a_section_are_numbers(settings):
         "spot": {"interruptions_per_hour": ["0.1", "2"], "wait_s": "1e2"},
         "owned": dict.fromkeys(OWNED, "3"),
     }
+    given["schedule"] = settings["schedule"] | {"every": "3600", "up": "600", "disk_gib": "40"}
     known = configuration.load(settings | given)
+    assert [known["schedule"][key] for key in ("every", "up", "disk_gib")] == ["3600", "600", 40]
     assert known["exchange_rates"] == {"EUR": 1.15}
     assert known["billing"]["boot_s"] == 90
     assert known["spot"] == {"interruptions_per_hour": [0.1, 2], "wait_s": 100}

@@ -27,6 +27,21 @@ def train(python, workload, framework, data, record, *options, prefix=()):
     return content
 
 
+def refused(python, workload, framework, data, record, *options) -> str:
+    """What scripts/train.py says where it refuses to train; it leaves no record."""
+    done = subprocess.run(
+        [
+            *(python, ROOT / "scripts/train.py", workload, framework),
+            *("--data", data, "--record", record, *options),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert not record.exists()
+    return done.stderr
+
+
 def answer(python, *command):
     """What a program that the interpreter of a framework runs prints last, as JSON.
 

@@ -23,6 +23,8 @@ from epochcost.hardware import LOCAL
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR_VARIABLE = "EPOCHCOST_MIRROR"
+# Text, also where it is a number alone, which is seconds.
+_DURATIONS = ("every", "up")
 _DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
@@ -173,13 +175,6 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("price", "owned", "exchange_rates", "billing", "spot", "schedule"):
         if key in result:
             result[key] = _numbers_of(result[key])
-    if isinstance(result.get("schedule"), dict):
-        # Durations, of which a number alone is seconds.
-        result["schedule"] |= {
-            key: f"{value:g}"
-            for key, value in result["schedule"].items()
-            if key in ("every", "up") and isinstance(value, float)
-        }
     price = result.get("price")
     if isinstance(price, dict) and price.get("per_hour_usd") == "":
         price["per_hour_usd"] = None
@@ -189,7 +184,9 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _numbers_of(value: Any) -> Any:
     """A section of which Snakemake leaves numbers as text, with these as numbers."""
     if isinstance(value, Mapping):
-        return {key: _numbers_of(part) for key, part in value.items()}
+        return {
+            key: part if key in _DURATIONS else _numbers_of(part) for key, part in value.items()
+        }
     if isinstance(value, list):
         return [_numbers_of(part) for part in value]
     return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value
@@ -304,16 +301,14 @@ def _check_division(configuration: Configuration) -> None:
     pairs = product(configuration["workloads"], map(tuning.devices_of, configuration["variants"]))
     for workload, devices in pairs:
         batch = configuration.workloads[workload]["batch_size"]
-        odd = {"batches": batch, "last batch": samples.get(workload, 0) % batch}
-        for framework, whats in (
-            ("keras-tensorflow", ["batches"]),
-            ("keras-jax", ["batches", "last batch"]),
+        last = samples.get(workload, 0) % batch
+        for framework, what, size in (
+            ("keras-tensorflow", "batches", batch),
+            ("keras-jax", "batches", batch),
+            ("keras-jax", "last batch", last),
         ):
-            if framework not in configuration.frameworks_of(workload):
-                continue
-            for what in whats:
-                if odd[what] % devices:
-                    raise InputError(
-                        f"{framework} cannot divide the {what} of {workload}, {odd[what]} samples, "
-                        f"over {devices} devices; leave one of the three out"
-                    )
+            if framework in configuration.frameworks_of(workload) and size % devices:
+                raise InputError(
+                    f"{framework} cannot divide the {what} of {workload}, {size} samples, over "
+                    f"{devices} devices; leave one of the three out"
+                )

@@ -1,12 +1,9 @@
 """One model on several devices; on a processor they are processes, or virtual."""
 
 import os
-import subprocess
 
 import pytest
-from trainings import train
-
-from epochcost.configuration import ROOT
+from trainings import refused, train
 
 TWO_CORES = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
 
@@ -59,15 +56,8 @@ def test_two_devices_learn_what_one_learns(pythons, little_text, tmp_path, workl
 def test_devices_that_cannot_be_had_are_refused(
     pythons, little_text, tmp_path, framework, variant, reason
 ):
-    done = subprocess.run(
-        [
-            *(pythons[framework], ROOT / "scripts/train.py", "nietzsche_lstm", framework),
-            *("--data", little_text / "odd", "--record", tmp_path / "r.json"),
-            *("--variant", variant),
-        ],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 1
-    assert reason in done.stderr
-    assert not (tmp_path / "r.json").exists()
+    said = refused(
+        pythons[framework], "nietzsche_lstm", framework, little_text / "odd", tmp_path / "r.json",
+        "--variant", variant,
+    )  # fmt: skip
+    assert reason in said
