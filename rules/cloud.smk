@@ -1,10 +1,10 @@
 # Trainings on rented machines that share no folder with this one (a default storage provider is
 # set): arrays go out through a bucket, records come home through it.
 #
-# What a record is called there holds the plan that asked for it, so that no other clone, scale or
-# option finds it under its own name. A job there has the sources and what it was sent, and knows
-# nothing of the plan. It trains in the container that the profile names, or in the Python of
-# `python:`.
+# What a record is called there says what asked for it, as a short hash (`{plan}`), so that no other
+# clone, scale or option finds it under its own name. A job there has the sources and what it was
+# sent, and knows nothing of the plan. It trains in the container that the profile names, or in the
+# Python of `python:`.
 
 from epochcost.measurement import revision
 

@@ -14,6 +14,8 @@ rule fetch:
         "../envs/workflow.yaml"
     params:
         source=lambda wildcards: source_of(wildcards.dataset),
+        # Another edition in config/datasets.yaml is fetched and prepared anew.
+        checksums=lambda wildcards: checksums_of(wildcards.dataset, wildcards.kind),
     message:
         "Fetching {wildcards.dataset} ({params.source})"
     shell:

@@ -31,7 +31,7 @@ def main() -> None:
     market.add_options(parser)
     arguments = parser.parse_args()
     known = configuration.load()
-    catalogue = known.hardware
+    catalogue = known.catalogue
     labels = {key: entry["label"] for key, entry in catalogue.items()}
     names = {key: hardware.describe(key, entry) for key, entry in catalogue.items()}
     planned = _plan(arguments.plan, known)
@@ -67,7 +67,7 @@ def _plan(path: Path, known: configuration.Configuration) -> pd.DataFrame:
         if empty := [name for name in columns if pd.isna(getattr(row, name))]:
             raise errors.InputError(f"{where}: {', '.join(empty)} is empty")
         for value, valid in (
-            (row.hardware, known.hardware),
+            (row.hardware, known.catalogue),
             (row.workload, known.recipes),
             (row.data, estimates.DATA),
         ):

@@ -25,12 +25,12 @@ def main() -> None:
     arguments = parser.parse_args()
     baseline = _baseline(arguments.published, arguments.workload)
     known = configuration.load()
-    title = known.workloads.get(arguments.workload, {}).get("title", arguments.workload)
+    title = known.recipes_to_train.get(arguments.workload, {}).get("title", arguments.workload)
     found = {
         name: tables.read(arguments.tables / f"{name}.csv")
         for name in ("relative", "options", "history", "runs")
     }
-    drawn = _compared(found["relative"], baseline, title, list(known.hardware))
+    drawn = _compared(found["relative"], baseline, title, list(known.catalogue))
     drawn |= _to_choose_from(found, baseline, title, arguments.rental)
     for name, figure in drawn.items():
         style.save(figure, arguments.output / f"{arguments.workload}-{name}")

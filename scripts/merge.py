@@ -23,7 +23,7 @@ def main() -> int:
         raise errors.InputError(f"{source} is not there")
     inner = source / "results/runs"
     merged = merging.merge(
-        inner if inner.is_dir() else source, arguments.records, configuration.load().hardware
+        inner if inner.is_dir() else source, arguments.records, configuration.load().catalogue
     )
     if not any((merged.added, merged.known, merged.refused)):
         raise errors.InputError(f"{source} holds no records; name a folder such as results/runs")

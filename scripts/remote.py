@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--ssh", default="ssh", help="the ssh command with options of its own")
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
     arguments, words = parser.parse_known_args()
-    catalogue = configuration.load().hardware
+    catalogue = configuration.load().catalogue
     if arguments.hardware not in catalogue:
         raise InputError(
             f"unknown hardware '{arguments.hardware}'; {nearest(arguments.hardware, catalogue)}"

@@ -49,13 +49,13 @@ def _sections(relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path) ->
     known = configuration.load()
     sections = []
     for base in baselines[baselines.scope.eq("all")].itertuples():
-        rows = selection.rows_of(relative, base.workload, base.baseline, list(known.hardware))
-        title = known.workloads.get(base.workload, {}).get("title", base.workload)
+        rows = selection.rows_of(relative, base.workload, base.baseline, list(known.catalogue))
+        title = known.recipes_to_train.get(base.workload, {}).get("title", base.workload)
         pictures = {name: figures / f"{base.workload}-{name}.svg" for name in page.PICTURES}
         sections.append(page.section(base.workload, title, rows, pictures))
     for workload in sorted(relative[relative.baseline.isna()].workload.unique()):
         rows = selection.rows_without_baseline(relative, workload)
-        title = known.workloads.get(workload, {}).get("title", workload)
+        title = known.recipes_to_train.get(workload, {}).get("title", workload)
         sections.append(page.section(workload, title, rows, {}))
     return sections
 

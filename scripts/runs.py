@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
     configured = configuration.load()
-    labels = {key: entry["label"] for key, entry in configured.hardware.items()}
+    labels = {key: entry["label"] for key, entry in configured.catalogue.items()}
     runs, epochs, noted = _rows(arguments.records, arguments.published, labels)
     runs = quality.judged_today(runs, configured.recipes)
     about, kept = (configured.complete_samples(), configured.recipes), arguments.keep_disturbed

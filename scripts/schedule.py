@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/schedule"))
     market.add_options(parser)
     arguments = parser.parse_args()
-    hardware = configuration.load().hardware
+    hardware = configuration.load().catalogue
     if arguments.hardware not in hardware:
         hint = errors.nearest(arguments.hardware, hardware)
         raise errors.InputError(f"unknown hardware '{arguments.hardware}'; {hint}")

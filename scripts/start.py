@@ -10,7 +10,7 @@ from pathlib import Path
 
 from epochcost import errors, files
 from epochcost.datasets import staging
-from epochcost.records import record
+from epochcost.records.names import parts_of_name
 
 
 def main() -> int:
@@ -19,7 +19,7 @@ def main() -> int:
     parser.add_argument("run", help="such as mnist_mlp/pytorch/default-1")
     parser.add_argument("--stage", type=Path, help="copy the data to this disk of the node first")
     arguments, words = parser.parse_known_args()
-    workload, framework, variant, trial = record.parts_of_name(arguments.run)
+    workload, framework, variant, trial = parts_of_name(arguments.run)
     words += ["--variant", variant, "--trial", str(trial)]
     ready = files.read_json(arguments.ready)
     if workload not in ready["workloads"] or framework not in ready["pythons"]:

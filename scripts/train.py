@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from epochcost import errors, files, frameworks, recipes, tuning, workloads
+from epochcost import errors, files, frameworks, recipes, tuning, variants, workloads
 from epochcost.datasets import arrays
 from epochcost.errors import InputError, nearest
 from epochcost.hardware import check_devices, check_machine
@@ -29,13 +29,16 @@ from epochcost.measurement import (
     revision,
     schedule,
     software,
+    threads,
     yardstick,
 )
 from epochcost.measurement.activity import Activity
 from epochcost.measurement.checkpoints import MOST_STARTS, Checkpoints
 from epochcost.measurement.sampler import Sampler
 from epochcost.measurement.turn import turn
+from epochcost.records import place as places
 from epochcost.records import record
+from epochcost.records.names import RunName
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = Path("results/runs")
@@ -53,7 +56,7 @@ def main() -> int:
     parser.add_argument("--hardware", default="local", help="an id of config/hardware.yaml")
     parser.add_argument(
         "--variant",
-        default=tuning.DEFAULT,
+        default=variants.DEFAULT,
         help="default, tuned, no_onednn, bfloat16, or devices_2 (3, 4, ...); default: default",
     )
     parser.add_argument(
@@ -73,6 +76,7 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=_whole, default=1, help="the trial number is added to it")
     arguments = parser.parse_args()
+    threads.lift_limits()
     if arguments.choices:
         recipe = _recipe(arguments.workload, arguments.framework)
         print(json.dumps(frameworks.load(arguments.framework).choices(recipe)))
@@ -95,33 +99,9 @@ def train(arguments: argparse.Namespace) -> int:
     here = machine.describe() | {"cloud": cloud.describe()}
     looked_s = looking.seconds()
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
-    settings, variant = arguments.settings, tuning.variant_of(arguments.variant)
-    if settings is None:
-        settings = tuning.needed(
-            variant,
-            ROOT / "config/tuned.yaml",
-            tuning.place_of(here),
-            arguments.workload,
-            arguments.framework,
-        )
-    elif variant != tuning.TUNED:
-        raise InputError("--settings is for --variant tuned")
-    elif not isinstance(settings, dict):
-        raise InputError('--settings is a JSON object, such as {"keep_memory": true}')
-    if not tuning.frameworks_of(variant, [arguments.framework]):
-        raise InputError(f"the variant {variant} is not for {arguments.framework}")
+    settings = _settings(arguments, tuning.place_of(here))
     check_devices(settings.get("devices", 1), here)
-    place = record.Place(
-        arguments.record
-        or record.path_of(
-            RECORDS,
-            arguments.hardware,
-            arguments.workload,
-            arguments.framework,
-            arguments.variant,
-            arguments.trial,
-        )
-    )
+    place = places.Place(arguments.record or _path_below(RECORDS, arguments))
     try:
         with turn() as waited:
             with _checkpoints(arguments, recipe, settings, waited) as checkpoints:
@@ -129,7 +109,7 @@ def train(arguments: argparse.Namespace) -> int:
             if arguments.record:  # who names a place looks for the record there alone
                 place.write(content)
             else:
-                record.keep(place, RECORDS, content)
+                places.keep(place, RECORDS, content)
     except BaseException:
         place.leave()
         raise
@@ -142,6 +122,30 @@ def train(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def _settings(arguments: argparse.Namespace, here: str) -> dict:
+    """What the run changes of the framework's own settings.
+
+    Args:
+        here: what settings are tuned for (`tuning.place_of`).
+    """
+    given, variant = arguments.settings, variants.variant_of(arguments.variant)
+    if not frameworks.with_variant(variant, [arguments.framework]):
+        raise InputError(f"the variant {variant} is not for {arguments.framework}")
+    if given is None:
+        known = ROOT / "config/tuned.yaml"
+        return tuning.needed(variant, known, here, arguments.workload, arguments.framework)
+    if variant != variants.TUNED:
+        raise InputError("--settings is for --variant tuned")
+    if not isinstance(given, dict):
+        raise InputError('--settings is a JSON object, such as {"keep_memory": true}')
+    return given
+
+
+def _path_below(folder: Path, arguments: argparse.Namespace) -> Path:
+    """Where what belongs to the run lies."""
+    return RunName.of(vars(arguments)).path(folder)
 
 
 def _measure(
@@ -257,14 +261,7 @@ def _checkpoints(
     if arguments.record:
         folder = arguments.record.with_name(f"{arguments.record.name}.checkpoint-{mark}")
     else:
-        path = record.path_of(
-            Path("results/checkpoints"),
-            arguments.hardware,
-            arguments.workload,
-            arguments.framework,
-            arguments.variant,
-            arguments.trial,
-        )
+        path = _path_below(Path("results/checkpoints"), arguments)
         folder = path.with_name(f"{path.stem}-{mark}")
     checkpoints = Checkpoints(folder, waited)
     try:
@@ -299,9 +296,9 @@ def _check_framework(framework, recipe: dict, arguments, settings: dict, here: d
         InputError: it does not see the GPU or the devices, or does not know a setting.
     """
     _check_device(framework, here)
-    if arguments.variant == tuning.BFLOAT16 and not machine.has_bfloat16(framework.device()):
+    if arguments.variant == variants.BFLOAT16 and not machine.has_bfloat16(framework.device()):
         raise InputError("this machine has no arithmetic for bfloat16")
-    if arguments.variant == tuning.TUNED:
+    if arguments.variant == variants.TUNED:
         tuning.check(settings, framework.choices(recipe), arguments.framework)
     elif "devices" in settings and settings["devices"] > framework.devices():
         raise InputError(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 
-from epochcost import errors, files, frameworks, recipes, tuning
+from epochcost import errors, files, frameworks, recipes, tuning, variants
 from epochcost.measurement import machine
 from epochcost.records.record import LOSS
 from epochcost.statistics.prediction import predict
@@ -184,7 +184,7 @@ class Runs:
             [
                 *(given.python, str(ROOT / "scripts/train.py")),
                 *(given.workload, given.framework, "--data", str(given.data)),
-                *("--variant", tuning.TUNED, *weights, *options),
+                *("--variant", variants.TUNED, *weights, *options),
             ],
             capture_output=True,
             text=True,

@@ -7,7 +7,7 @@ import pytest
 from epochcost import configuration, files, planning
 from epochcost.datasets.registry import Origin
 from epochcost.errors import InputError
-from epochcost.records.record import path_of
+from epochcost.records.names import RunName
 
 HERE, ELSEWHERE = "0123456789ab", "ba9876543210"
 
@@ -29,7 +29,7 @@ def keep(tmp_path, record):
         content["run"] |= {"trial": trial, "hardware": hardware, "framework": "pytorch"} | run
         content["machine"]["id"] = machine
         framework = content["run"]["framework"]
-        path = path_of(tmp_path, hardware, "mnist_mlp", framework, "default", trial)
+        path = RunName(hardware, "mnist_mlp", framework, "default", trial).path(tmp_path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(content))
         return path

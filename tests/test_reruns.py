@@ -77,7 +77,7 @@ def test_what_a_round_measured_is_kept_however_it_ends(tmp_path, ended):
     ):
         (programs / name).write_text(f"#!/bin/bash\n{lines}\n")
         (programs / name).chmod(0o755)
-    hardware = configuration.load().hardware["gce-k80"]
+    hardware = configuration.load().catalogue["gce-k80"]
     rerun = files.Rerun(3600, 60, "gce-k80", hardware, "x", str(store), "i", [], 1)
     script = files.render(rerun)["cronjob.yaml"]
     (container,) = yaml.safe_load(script)["spec"]["jobTemplate"]["spec"]["template"]["spec"][

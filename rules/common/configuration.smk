@@ -9,12 +9,13 @@ from pathlib import Path
 os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.getenv('PATH', '')}")
 sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
-from epochcost import configuration, lock, planning, tuning
+from epochcost import configuration, lock, planning, tuning, variants
 from epochcost.costs import prices
 from epochcost.datasets import registry
 from epochcost.errors import InputError, one_line
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
+from epochcost.records.names import RunName
 
 RECORDS = Path("results/runs")
 MARKERS = Path("results/made")

@@ -10,7 +10,7 @@ USES_CONDA = any(
 
 def has_gpu(hardware):
     """Whether trainings on this hardware use a GPU."""
-    return bool(MACHINE["gpus"]) if hardware == LOCAL else "gpu" in KNOWN.hardware[hardware]
+    return bool(MACHINE["gpus"]) if hardware == LOCAL else "gpu" in KNOWN.catalogue[hardware]
 
 
 def environment_of(framework, hardware):
@@ -22,7 +22,7 @@ def environment_of(framework, hardware):
 
 
 def conda_file(framework, hardware):
-    """The same for conda; a framework of 2017 is started from the workflow's own."""
+    """What conda makes its environment from; that of 2017 is started from the workflow's own."""
     if frameworks.FRAMEWORKS[framework].legacy:
         return "../envs/workflow.yaml"
     return f"../envs/{environment_of(framework, hardware)}.yaml"
@@ -32,9 +32,7 @@ def conda_of_trainings(hardware):
     """What `conda:` is for trainings; without --sdm conda it is not asked for each of them."""
     if not USES_CONDA:
         return "../envs/workflow.yaml"
-    return lambda wildcards: conda_file(
-        planning.Run.named(hardware, wildcards.run).framework, hardware
-    )
+    return lambda wildcards: conda_file(RunName.on(hardware, wildcards.run).framework, hardware)
 
 
 def own_python(framework):

@@ -30,13 +30,13 @@ def refuse_retired_hardware():
     if not workflow.local_exec and workflow.executor_plugin.name not in RENTING:
         return
     for name in hardware_to_train():
-        if "retired" in KNOWN.hardware[name] and not is_here(name):
+        if "retired" in KNOWN.catalogue[name] and not is_here(name):
             # Imported where it is needed: it takes a fifth of a second, which each job would pay.
             from epochcost.costs import market, successors
 
             known = prices.load(*PRICES, rates=KNOWN["exchange_rates"])
-            offers = market.Market(known, catalogue=KNOWN.hardware)
-            sys.exit(f"epochcost: {successors.refusal(name, KNOWN.hardware, offers)}")
+            offers = market.Market(known, catalogue=KNOWN.catalogue)
+            sys.exit(f"epochcost: {successors.refusal(name, KNOWN.catalogue, offers)}")
 
 
 def refuse_hardware_without_partition():
@@ -54,7 +54,7 @@ def refuse_hardware_without_cores():
     if workflow.local_exec:
         return
     for name in hardware_to_train():
-        if "vcpus" not in KNOWN.hardware[name]:
+        if "vcpus" not in KNOWN.catalogue[name]:
             sys.exit(f"epochcost: config/hardware.yaml: {name}: it needs vcpus to be asked for")
 
 
@@ -67,7 +67,7 @@ def refuse_other_hardware():
         for name in hardware_to_train():
             check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), here)
         for variant in sorted({run.variant for run in PLAN.missing}):
-            check_devices(tuning.devices_of(variant), MACHINE)
+            check_devices(variants.devices_of(variant), MACHINE)
     except InputError as error:
         sys.exit(f"epochcost: {one_line(error)}")
 

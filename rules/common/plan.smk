@@ -21,7 +21,7 @@ def missing_of(hardware):
 
 def record_in_bucket(hardware, run):
     """Where a training on a rented machine leaves its record."""
-    dataset = KNOWN.workloads[planning.Run.named(hardware, run).workload]["dataset"]
+    dataset = KNOWN.recipes_to_train[RunName.on(hardware, run).workload]["dataset"]
     asked = [MACHINE["id"], str(Path.cwd()), KNOWN["scale"], training_options()]
     plan = hashlib.sha256("\n".join(asked).encode()).hexdigest()[:8]
     return f"runs/{plan}/{dataset}-{ORIGINS[dataset].kind}/{hardware}/{run}.json"
@@ -63,7 +63,7 @@ def plan_table():
     """A table of the runs that are still to be made, as CSV."""
     trained = {
         name: f"{recipe_id(recipe)},{ORIGINS[recipe['dataset']].kind}"
-        for name, recipe in KNOWN.workloads.items()
+        for name, recipe in KNOWN.recipes_to_train.items()
         if recipe["dataset"] in ORIGINS
     }
     lines = [
@@ -73,7 +73,7 @@ def plan_table():
 
 
 def plan_file():
-    """The same as a file."""
+    """The table of the plan as a file."""
     path = Path("results/plan.csv")
     files.write_text(path, plan_table())
     return str(path)

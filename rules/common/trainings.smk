@@ -6,14 +6,14 @@ import shlex
 
 def arrays_of(workload):
     """The manifest of the arrays that a workload trains on."""
-    dataset = KNOWN.workloads[workload]["dataset"]
+    dataset = KNOWN.recipes_to_train[workload]["dataset"]
     return f"data/arrays/{dataset}/{ORIGINS[dataset].kind}/manifest.json"
 
 
 def weights_of(workload):
     """The description of the weights that a training starts from; none where it starts from random
     ones."""
-    name = KNOWN.workloads[workload].get("weights")
+    name = KNOWN.recipes_to_train[workload].get("weights")
     if name is None or ORIGINS[name].source == registry.RANDOM:
         return []
     return f"data/raw/{name}/complete.json"
@@ -26,6 +26,12 @@ def source_of(dataset):
     return "mirror" if KNOWN.mirror else "canonical"
 
 
+def checksums_of(dataset, kind):
+    """What the files of a data set must be, by config/datasets.yaml."""
+    archives = registry.archives(dataset, KNOWN.datasets)
+    return [file.sha256 for archive in archives if archive.kind == kind for file in archive.files]
+
+
 def files_of_arrays(wildcards):
     """What arrays are prepared from; generated ones need nothing."""
     if wildcards.kind == "synthetic":
@@ -35,7 +41,7 @@ def files_of_arrays(wildcards):
 
 def threads_of(hardware):
     """All cores of the hardware: a training shares its machine with no other job."""
-    return KNOWN.hardware[hardware].get("vcpus", MACHINE["usable_cores"])
+    return KNOWN.catalogue[hardware].get("vcpus", MACHINE["usable_cores"])
 
 
 def needs_of(hardware):
@@ -64,7 +70,7 @@ def places_of(hardware):
 
 def tuning_of(run):
     """The marker of the search that a tuned training waits for; none where its result is known."""
-    if run.variant != tuning.TUNED or run.hardware != LOCAL:
+    if run.variant != variants.TUNED or run.hardware != LOCAL:
         return None
     names = (run.workload, run.framework)
     known = tuning.settings_of(run.variant, TUNED, tuning.place_of(MACHINE), *names)

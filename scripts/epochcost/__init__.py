@@ -2,9 +2,13 @@
 
 The rooms of the package, each knowing only what is below it:
 
-    report, figures  ->  costs, statistics  ->  records
+    report, figures  ->  words (amounts, names)  ->  costs  ->  statistics  ->  records
+    reruns (files for somebody else's scheduler)  ->  costs
     frameworks  ->  workloads  ->  datasets
-    measurement (the clock, the machine) is used by frameworks and knows none of them
+    frameworks  ->  measurement (the clock, the machine)  ->  records
+
+What lies beside them is used by rules and scripts: the configuration, the catalogue of hardware,
+recipes, variants, what was tuned, and the plan of what is to be measured (planning.py).
 """
 
 __version__ = "0.1.0"

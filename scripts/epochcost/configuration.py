@@ -13,12 +13,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from epochcost import durations, files, recipes, schemas, tuning
+from epochcost import durations, files, recipes, schemas, variants
 from epochcost import workloads as workload_modules
 from epochcost.costs import prices
 from epochcost.datasets import preparation
 from epochcost.errors import InputError, nearest
-from epochcost.frameworks import FRAMEWORKS
+from epochcost.frameworks import FRAMEWORKS, with_variant
 from epochcost.hardware import LOCAL
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,16 +30,18 @@ _DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class Configuration:
-    """config/config.yaml with what it refers to, all checked.
+    """config/config.yaml (its keys are the object's), and what it may choose from; all checked.
 
+    catalogue: config/hardware.yaml.
     recipes: config/workloads.yaml as it is.
-    workloads: the same with what config.yaml changes (`batch_size`).
+    recipes_to_train: the same with what config.yaml changes (`batch_size`).
+    datasets: config/datasets.yaml.
     """
 
     settings: dict[str, Any]
-    hardware: dict[str, dict[str, Any]]
+    catalogue: dict[str, dict[str, Any]]
     recipes: dict[str, dict[str, Any]]
-    workloads: dict[str, dict[str, Any]]
+    recipes_to_train: dict[str, dict[str, Any]]
     datasets: dict[str, dict[str, Any]]
 
     def __getitem__(self, key: str) -> Any:
@@ -62,24 +64,24 @@ class Configuration:
 
     def frameworks_of(self, workload: str) -> list[str]:
         """The configured frameworks that can train `workload`."""
-        able = self.workloads[workload]["frameworks"]
+        able = self.recipes_to_train[workload]["frameworks"]
         return [name for name in self["frameworks"] if name in able]
 
     def datasets_needed(self) -> list[str]:
         """The data sets of the configured workloads, sorted."""
-        return sorted({self.workloads[name]["dataset"] for name in self["workloads"]})
+        return sorted({self.recipes_to_train[name]["dataset"] for name in self["workloads"]})
 
     def complete_samples(self) -> dict[str, int]:
         """Training samples of each workload's complete data, where they are known."""
         return {
             name: self.datasets[recipe["dataset"]]["train_samples"]
-            for name, recipe in self.workloads.items()
+            for name, recipe in self.recipes_to_train.items()
             if "train_samples" in self.datasets[recipe["dataset"]]
         }
 
     def weights_needed(self) -> list[str]:
         """The weights that the configured workloads start from, sorted."""
-        recipes = (self.workloads[name] for name in self["workloads"])
+        recipes = (self.recipes_to_train[name] for name in self["workloads"])
         return sorted({recipe["weights"] for recipe in recipes if "weights" in recipe})
 
 
@@ -265,8 +267,7 @@ def _check_names(what: str, names: list[str], known: Mapping[str, Any]) -> None:
 
 
 def _check_combinations(configuration: Configuration) -> None:
-    variants = configuration["variants"]
-    if tuning.TUNED in variants:
+    if variants.TUNED in configuration["variants"]:
         if configuration["hardware"] != [LOCAL]:
             raise InputError(
                 "the variant tuned is for hardware local alone: the search runs on the machine "
@@ -274,18 +275,18 @@ def _check_combinations(configuration: Configuration) -> None:
             )
         if configuration["batch_size"]:
             raise InputError("the variant tuned is for the recipes' own batch_size alone")
-    for name in variants:
-        tuning.variant_of(name)
-        able = tuning.frameworks_of(name, configuration["frameworks"])
+    for name in configuration["variants"]:
+        variants.variant_of(name)
+        able = with_variant(name, configuration["frameworks"])
         if not able:
             raise InputError(
                 f"the variant {name} is not for {', '.join(configuration['frameworks'])}; "
-                f"it is for {', '.join(tuning.frameworks_of(name, list(FRAMEWORKS)))}"
+                f"it is for {', '.join(with_variant(name, list(FRAMEWORKS)))}"
             )
     _check_division(configuration)
     for workload in configuration["workloads"]:
         if not configuration.frameworks_of(workload):
-            able = ", ".join(configuration.workloads[workload]["frameworks"])
+            able = ", ".join(configuration.recipes_to_train[workload]["frameworks"])
             raise InputError(
                 f"{workload} is not trained by {', '.join(configuration['frameworks'])}; "
                 f"frameworks that train it: {able}"
@@ -295,20 +296,15 @@ def _check_combinations(configuration: Configuration) -> None:
 def _check_division(configuration: Configuration) -> None:
     """Refuse batches that Keras cannot divide over several devices.
 
-    On TensorFlow the last batch of an epoch may be odd; JAX can divide no odd one.
+    On TensorFlow the last batch of an epoch may be odd. JAX can divide no odd one, which a training
+    checks, as it knows how many samples there are.
     """
-    samples = configuration.complete_samples()
-    pairs = product(configuration["workloads"], map(tuning.devices_of, configuration["variants"]))
+    pairs = product(configuration["workloads"], map(variants.devices_of, configuration["variants"]))
     for workload, devices in pairs:
-        batch = configuration.workloads[workload]["batch_size"]
-        last = samples.get(workload, 0) % batch
-        for framework, what, size in (
-            ("keras-tensorflow", "batches", batch),
-            ("keras-jax", "batches", batch),
-            ("keras-jax", "last batch", last),
-        ):
-            if framework in configuration.frameworks_of(workload) and size % devices:
+        batch = configuration.recipes_to_train[workload]["batch_size"]
+        for framework in ("keras-tensorflow", "keras-jax"):
+            if framework in configuration.frameworks_of(workload) and batch % devices:
                 raise InputError(
-                    f"{framework} cannot divide the {what} of {workload}, {size} samples, over "
+                    f"{framework} cannot divide the batches of {workload}, {batch} samples, over "
                     f"{devices} devices; leave one of the three out"
                 )

@@ -31,7 +31,7 @@ def google(*names: str) -> None:
 
 
 def aws(*names: str) -> None:
-    """The same for AWS."""
+    """End with one line where variables or AWS credentials are missing."""
     variables(*names)
     try:
         import boto3
@@ -42,7 +42,7 @@ def aws(*names: str) -> None:
 
 
 def kubernetes(*names: str) -> None:
-    """The same for a Kubernetes cluster, and for the bucket of Google's that goes with it."""
+    """End with one line where variables, a Kubernetes cluster or Google credentials are missing."""
     google(*names)
     from kubernetes import config
 

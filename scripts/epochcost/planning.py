@@ -18,33 +18,18 @@ from itertools import count, islice, product
 from pathlib import Path
 from typing import Any
 
-from epochcost import tuning
+from epochcost import frameworks, tuning
 from epochcost.configuration import Configuration
 from epochcost.costs import rows
 from epochcost.datasets.registry import RANDOM, Origin
 from epochcost.hardware import LOCAL
 from epochcost.records import record
+from epochcost.records.names import RunName
 from epochcost.statistics import repeats
 
 NEVER = "(?!)"
 # What runs of a hardware are called: workload/framework/variant-trial.
 NAME = "[a-z0-9_]+/[a-z0-9-]+/[a-z0-9_]+-[0-9]+"
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run to be made."""
-
-    hardware: str
-    workload: str
-    framework: str
-    variant: str
-    trial: int
-
-    @classmethod
-    def named(cls, hardware: str, name: str) -> "Run":
-        """The run of a name such as mnist_mlp/pytorch/default-1."""
-        return cls(hardware, *record.parts_of_name(name))
 
 
 @dataclass(frozen=True)
@@ -78,14 +63,14 @@ class Series:
     done: tuple[dict[str, Any], ...]
     taken: frozenset[int]
 
-    def run(self, number: int) -> Run:
+    def run(self, number: int) -> RunName:
         """The first run, the second, ...: made, or with the next trial that is free."""
         if number <= len(self.done):
             trial = self.done[number - 1]["run"]["trial"]
         else:
             free = (trial for trial in count(1) if trial not in self.taken)
             trial = next(islice(free, number - len(self.done) - 1, None))
-        return Run(self.hardware, self.workload, self.framework, self.variant, trial)
+        return RunName(self.hardware, self.workload, self.framework, self.variant, trial)
 
     def seconds(self, number: int) -> float:
         """How long a run took in all; 0 where it is not made."""
@@ -127,7 +112,7 @@ class Plan:
     seed: int
     again: bool = False
 
-    def round(self, number: int) -> list[Run]:
+    def round(self, number: int) -> list[RunName]:
         """The runs of a round, the first being 1; empty where no more are wanted.
 
         What is wanted beyond `runs` follows from the rounds before, which must have been made.
@@ -150,7 +135,7 @@ class Plan:
         return [series.run(number) for series in wanted]
 
     @cached_property
-    def missing(self) -> list[Run]:
+    def missing(self) -> list[RunName]:
         """The runs that are still to be made, as far as that is known, in their order.
 
         Within a round the order is random, and follows from the seed and the name of each run.
@@ -158,7 +143,7 @@ class Plan:
         if self.again:
             more = [one.run(len(one.done) + 1) for one in self.series]
             return sorted(more, key=self._draw)
-        missing: list[Run] = []
+        missing: list[RunName] = []
         for number in count(1):
             runs = self.round(number)
             made = {series.run(number) for series in self.series if number <= len(series.done)}
@@ -167,24 +152,24 @@ class Plan:
             if not runs or (new and number >= self.runs):
                 return missing
 
-    def _draw(self, run: Run) -> str:
+    def _draw(self, run: RunName) -> str:
         return hashlib.sha256(f"{self.seed} {run}".encode()).hexdigest()
 
     def priority(self, hardware: str, name: str) -> int:
         """The higher, the sooner the run of that name is made on a hardware."""
-        run = Run.named(hardware, name)
+        run = RunName.on(hardware, name)
         # A run of a later round has others of its round beside it, and no more.
         return self._priorities.get(run) or 1 + int(self._draw(run)[:4], 16)
 
     @cached_property
-    def _priorities(self) -> dict[Run, int]:
+    def _priorities(self) -> dict[RunName, int]:
         return {run: place for place, run in enumerate(reversed(self.missing), 1)}
 
-    def files(self, runs: list[Run], records: Path, markers: Path) -> list[str]:
+    def files(self, runs: list[RunName], records: Path, markers: Path) -> list[str]:
         """A file for each run: its record where that came from elsewhere, else its marker."""
         files = []
         for run in runs:
-            path = record.path_of(records, *vars(run).values())
+            path = run.path(records)
             marker = _marker(path, records, markers)
             files.append(path if path.exists() and not marker.exists() else marker)
         return sorted(str(path) for path in files)
@@ -213,7 +198,7 @@ class Plan:
                 marker.unlink(missing_ok=True)
 
     def pattern(self, hardware: str) -> str:
-        """A regular expression for the names of a hardware's runs, such as those of `Run.named`.
+        """A regular expression for the names of a hardware's runs, such as those of `RunName.on`.
 
         It matches no run that is there, so Snakemake has no reason to make it again.
         """
@@ -231,7 +216,7 @@ class Plan:
         return (rf"(?!(?:{alternatives})$)" if there else "") + NAME
 
     @cached_property
-    def possible(self) -> list[Run]:
+    def possible(self) -> list[RunName]:
         """The missing runs, and those that a precision may ask for after them."""
         if self.precision is None:
             return self.missing
@@ -242,8 +227,8 @@ class Plan:
         ]
 
 
-def _markers(runs: list[Run], records: Path, markers: Path) -> list[Path]:
-    paths = (record.path_of(records, *vars(run).values()) for run in runs)
+def _markers(runs: list[RunName], records: Path, markers: Path) -> list[Path]:
+    paths = (run.path(records) for run in runs)
     return [_marker(path, records, markers) for path in paths]
 
 
@@ -303,7 +288,7 @@ def _combinations(configuration: Configuration) -> Iterator[tuple[str, str, str,
     for hardware, workload in product(configuration["hardware"], configuration["workloads"]):
         for framework in configuration.frameworks_of(workload):
             for variant in configuration["variants"]:
-                if tuning.frameworks_of(variant, [framework]):
+                if frameworks.with_variant(variant, [framework]):
                     yield hardware, workload, framework, variant
 
 
@@ -318,7 +303,7 @@ def _wish(
     variant: str,
 ) -> Wish:
     """What a run of that name must be to count."""
-    recipe = configuration.workloads[workload]
+    recipe = configuration.recipes_to_train[workload]
     return Wish(
         configuration["scale"],
         origins[recipe["dataset"]].kind,

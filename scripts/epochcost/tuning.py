@@ -1,56 +1,17 @@
-"""What a variant changes of a framework's own settings.
+"""config/tuned.yaml: the fastest settings that were found, by machine, workload and framework."""
 
-`default` changes nothing, `no_onednn` does without oneDNN's kernels, `bfloat16` computes with fewer
-digits, `devices_2` (3, 4, ...) trains on as many devices, `tuned` is what config/tuned.yaml has for
-the machine, workload and framework.
-"""
-
-import re
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from epochcost import files
+from epochcost import files, variants
 from epochcost.errors import InputError, nearest
-from epochcost.frameworks import FRAMEWORKS
 
-DEFAULT, TUNED, NO_ONEDNN, BFLOAT16 = "default", "tuned", "no_onednn", "bfloat16"
-_FIXED = {DEFAULT: {}, NO_ONEDNN: {"onednn": False}, BFLOAT16: {"precision": "bfloat16"}}
-_DEVICES = re.compile(r"devices_([2-9]|[1-9][0-9]+)")
 _HEAD = """\
 # Settings of the variant `tuned`: machine and cores -> workload -> framework. Each was the fastest
 # of a small search there (scripts/tune.py); {} means that nothing beat the defaults.
 """
-
-
-def variant_of(text: str) -> str:
-    """A variant as it was typed.
-
-    Raises:
-        InputError: there is no such variant.
-    """
-    known = [*_FIXED, TUNED, "devices_2"]
-    if text in known or devices_of(text) > 1:
-        return text
-    raise InputError(f"unknown variant '{text}'; {nearest(text, known)}")
-
-
-def devices_of(variant: str) -> int:
-    """How many devices a variant trains on."""
-    several = _DEVICES.fullmatch(variant)
-    return int(several[1]) if several else 1
-
-
-def frameworks_of(variant: str, frameworks: list[str]) -> list[str]:
-    """Those of the frameworks that have the variant."""
-    if variant == NO_ONEDNN:
-        return [name for name in frameworks if FRAMEWORKS[name].onednn]
-    if variant == BFLOAT16:
-        return [name for name in frameworks if FRAMEWORKS[name].bfloat16]
-    if devices_of(variant) > 1:
-        return [name for name in frameworks if FRAMEWORKS[name].devices]
-    return frameworks
 
 
 def place_of(machine: dict[str, Any]) -> str:
@@ -67,15 +28,13 @@ def settings_of(
         path: config/tuned.yaml.
         place: of the machine at hand (`place_of`).
     """
-    if variant in _FIXED:
-        return _FIXED[variant]
-    if (devices := devices_of(variant)) > 1:
-        return {"devices": devices}
+    if variant != variants.TUNED:
+        return variants.settings_of(variant)
     return load(path).get(place, {}).get(workload, {}).get(framework)
 
 
 def needed(variant: str, path: Path, place: str, workload: str, framework: str) -> dict[str, Any]:
-    """The same, where it must be there.
+    """What a variant changes (`settings_of`), where that must be known.
 
     Raises:
         InputError: nothing was tuned for this place, workload and framework.

@@ -1,6 +1,7 @@
 """What is charged, by hand and by its properties."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epochcost.costs import billing
-from epochcost.costs.billing import Rental, bill_usd, charged_seconds
+from epochcost.costs.billing import Rental, Terms, bill_in_parts, bill_usd, charged_seconds
 
 DAY = 24 * 3600.0
 seconds = st.floats(0.001, 400 * DAY)
@@ -34,11 +35,13 @@ rentals = st.builds(Rental, *[st.floats(0, 10_000)] * 5, disk_usd_per_gib_month=
     ],
 )
 def test_what_is_charged(used, increment, minimum, charged):
-    assert charged_seconds(used, increment, minimum) == charged
+    assert charged_seconds(used, Terms(1, increment, minimum)) == charged
 
 
 def test_columns_are_charged_as_numbers_are():
-    columns = charged_seconds(np.array([64.5, 30]), np.array([60, math.nan]), np.array([600, 60]))
+    columns = charged_seconds(
+        np.array([64.5, 30]), Terms(1, np.array([60, math.nan]), np.array([600, 60]))
+    )
     assert list(columns) == [600, 60]
 
 
@@ -46,9 +49,9 @@ def test_a_bill_is_hours_disk_and_fees():
     rental = Rental(boot_s=60, environment_s=600, data_s=120, idle_s=20, disk_gib=100,
                     disk_usd_per_gib_month=0.073)  # fmt: skip
     # 2,000 s of process and 800 s around it; a cent an hour for the disk.
-    assert bill_usd(2000, 0.9, 1, 60, 0, rental) == pytest.approx(2800 * 0.91 / 3600)
-    assert bill_usd(2000, 0.9, 1, 60, 5, rental) == pytest.approx(5 + 2800 * 0.91 / 3600)
-    assert bill_usd(31 * DAY, 0.0, math.nan, math.nan, 5, Rental()) == 10
+    assert bill_usd(2000, Terms(0.9, 1, 60, 0), rental) == pytest.approx(2800 * 0.91 / 3600)
+    assert bill_usd(2000, Terms(0.9, 1, 60, 5), rental) == pytest.approx(5 + 2800 * 0.91 / 3600)
+    assert bill_usd(31 * DAY, Terms(0.0, monthly_fee_usd=5), Rental()) == 10
 
 
 @given(used=seconds, increment=increments, minimum=minimums, price=prices, rental=rentals)
@@ -74,16 +77,26 @@ def test_billed_is_never_below_marginal(used, increment, minimum, price, rental)
 def test_cost_grows_with_time_and_with_price(
     used, longer, increment, minimum, price, dearer, rental
 ):
-    rules = (increment, minimum, 5.0, rental)
-    cost = bill_usd(used, price, *rules)
-    assert bill_usd(used * longer, price, *rules) >= cost
-    assert bill_usd(used, price * dearer, *rules) >= cost
+    terms = Terms(price, increment, minimum, 5.0)
+    cost = bill_usd(used, terms, rental)
+    assert bill_usd(used * longer, terms, rental) >= cost
+    assert bill_usd(used, replace(terms, price_per_hour_usd=price * dearer), rental) >= cost
+
+
+@given(
+    used=seconds, overhead=seconds, increment=increments, minimum=minimums, price=prices,
+    fee=st.floats(0, 100), rental=rentals,
+)  # fmt: skip
+def test_the_parts_of_a_bill_make_the_bill(used, overhead, increment, minimum, price, fee, rental):
+    terms = Terms(price, increment, minimum, fee)
+    parts = bill_in_parts(used, overhead, terms, rental)
+    assert sum(parts.values()) == pytest.approx(bill_usd(used + overhead, terms, rental))
 
 
 @given(used=st.lists(seconds, min_size=2, max_size=2), price=prices, rate=st.floats(0.001, 1000))
 def test_ratios_do_not_depend_on_the_currency(used, price, rate):
     price += 0.01
     costs, others = (
-        [bill_usd(s, p, 60, 600, 0, Rental()) for s in used] for p in (price, price * rate)
+        [bill_usd(s, Terms(p, 60, 600), Rental()) for s in used] for p in (price, price * rate)
     )
     assert costs[0] / costs[1] == pytest.approx(others[0] / others[1])

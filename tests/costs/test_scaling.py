@@ -8,7 +8,7 @@ from epochcost.costs import published, scaling, tables
 
 @pytest.fixture(scope="module")
 def runs():
-    labels = {key: entry["label"] for key, entry in configuration.load().hardware.items()}
+    labels = {key: entry["label"] for key, entry in configuration.load().catalogue.items()}
     return tables.runs_table(published.runs(ROOT / "data/published", labels))
 
 

@@ -333,6 +333,47 @@ def test_both_tables_of_tweets_are_read_with_quotes_and_newlines_inside(tmp_path
     assert skipped == {"no text": 1, "not UTF-8": 1, "NUL bytes": 1}
 
 
+def test_a_tweet_whose_quotes_never_close_costs_itself_and_is_counted(tmp_path):
+    skipped = Counter()
+    open_ended = b'"4","7","d","q","u","' + 150_000 * b"x" + b"\r\n"
+    rows = b'"0","1","d","q","u","bad"\r\n' + open_ended + b'"4","2","d","q","u","good"\r\n'
+    archive = tweets(tmp_path, "training.1600000.processed.noemoticon.csv", rows)
+    assert list(twitter._tweets(archive, skipped)) == [(0, "bad"), (1, "good")]
+    assert skipped == {"a cell without an end": 1}
+
+
+PEAKS = """
+import resource, sys
+from collections import Counter
+from pathlib import Path
+from epochcost.datasets import twitter
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+begin = peak()
+values = twitter.prepare({"tweets.zip": Path(sys.argv[1])}, Counter())
+print(begin, peak(), int(values["vocabulary"]))
+"""
+
+
+def test_the_tweets_in_full_need_less_than_two_gibibytes(tmp_path):
+    """By what a part of them needs, as they are read as a stream."""
+    rng, count, whole = np.random.default_rng(7), 200_000, 1_600_000
+    # As many words a tweet, and as many different ones for so many tweets, as in the study's data.
+    words = rng.zipf(1.25, (count, 15)) % 70_000
+    rows = (
+        f'"{4 * (number % 2)}","1","d","q","u","{" ".join(f"word{word}" for word in tweet)}"\r\n'
+        for number, tweet in enumerate(words.tolist())
+    )
+    archive = tweets(tmp_path, "training.1600000.processed.noemoticon.csv", "".join(rows))
+    done = subprocess.run(
+        [sys.executable, "-c", PEAKS, archive["tweets.zip"]],
+        capture_output=True, text=True, cwd=configuration.ROOT,
+        env={"PYTHONPATH": str(configuration.ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    begin, peak, vocabulary = map(int, done.stdout.split())  # the peaks in KiB
+    assert vocabulary > 50_000
+    assert begin + (peak - begin) * whole / count < 2 * 2**20
+
+
 def test_tweets_keep_their_labels_in_both_parts_and_words_are_numbered_by_frequency(tmp_path):
     rows = [b"%d,%d,S,%s\r\n" % (n, n % 2, [b"bad bad", b"good"][n % 2]) for n in range(20)]
     table = b"ItemID,Sentiment,SentimentSource,SentimentText\r\n" + b"".join(rows)
@@ -497,14 +538,28 @@ def test_the_mirrors_pictures_are_whole(tmp_path, mirror):
 
 def writings(tmp_path):
     path = tmp_path / "nietzsche.txt"
-    path.write_text("Ab\nBa", encoding="utf-8")
+    path.write_text(10 * "Ab\nBa", encoding="utf-8")
     return {path.name: path}
 
 
 def test_writings_are_numbers_of_their_lower_case_characters(tmp_path):
     values = nietzsche.prepare(writings(tmp_path), Counter())
     assert values["alphabet"].tolist() == [ord("\n"), ord("a"), ord("b")]
-    assert values["text"].tolist() == [1, 2, 0, 2, 1]
+    assert values["text"].tolist() == 10 * [1, 2, 0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("too short", "has 9 characters, no more than one window of 40"),
+        ("".join(map(chr, range(0x4E00, 0x4E00 + 300))), "has 300 different characters, too many"),
+    ],
+)
+def test_writings_that_make_no_text_are_refused(tmp_path, text, said):
+    path = tmp_path / "nietzsche.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        nietzsche.prepare({path.name: path}, Counter())
 
 
 SMALLEST = {

@@ -21,7 +21,7 @@ def relative(record):
     def make(price: float | None = 0.1, **data) -> pd.DataFrame:
         record["data"] |= data
         known = configuration.load()
-        labels = {key: entry["label"] for key, entry in known.hardware.items()}
+        labels = {key: entry["label"] for key, entry in known.catalogue.items()}
         runs = tables.runs_table(
             [*published.runs(ROOT / "data/published", labels), rows.run_row(record, "")]
         )
@@ -41,7 +41,7 @@ def relative(record):
 
 
 def rows_of(relative: pd.DataFrame, workload: str = "mnist_mlp") -> pd.DataFrame:
-    order = list(configuration.load().hardware)
+    order = list(configuration.load().catalogue)
     return selection.rows_of(relative, workload, "woolf2017gpu", order)
 
 

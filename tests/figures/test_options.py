@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from epochcost import configuration
-from epochcost.costs import history, options, prices, published, rows, tables
+from epochcost.costs import billing, history, options, prices, published, rows, tables
 from epochcost.costs.billing import Rental
 from epochcost.costs.market import Market
 from epochcost.figures import frontier, waterfall
@@ -91,7 +91,8 @@ def test_a_bill_is_that_of_the_cheapest_measured_here_and_the_sum_of_its_parts(c
     shown = waterfall.shown_of(choices)
     assert shown.hardware_id == "local"
     for _, option in choices.iterrows():
-        parts = waterfall.parts_of(option, RENTAL)
+        terms = billing.terms_of(option)
+        parts = billing.bill_in_parts(option.time_s, option.overhead_s, terms, RENTAL)
         assert sum(parts.values()) == pytest.approx(option.billed_usd)
         assert {"training", "boot", "idle", "disk"} <= set(parts)
     figure = waterfall.draw(shown, RENTAL, "MNIST MLP")

@@ -29,7 +29,7 @@ def test_each_hardware_of_a_profile_has_its_own_resources(name):
 
 
 def test_the_catalogue_names_the_profile_that_reaches_a_hardware():
-    known = configuration.load().hardware
+    known = configuration.load().catalogue
     named = {(entry["profile"], name) for name, entry in known.items() if "profile" in entry}
     shipped = {(name, hardware) for name in SENDING for hardware in hardware_of(name)}
     assert named == shipped - {("kubernetes", "gce-t4")}  # nodes of a cluster of one's own
@@ -73,7 +73,7 @@ def test_no_profile_holds_a_credential(name):
 
 
 def test_every_published_hardware_is_in_the_catalogue():
-    known = configuration.load().hardware
+    known = configuration.load().catalogue
     with open(ROOT / "data/published/measurements.csv", newline="") as file:
         published = {row["hardware_id"] for row in csv.DictReader(file)}
     # What the sources do not say enough of to be a machine type.

@@ -14,7 +14,7 @@ importlib.import_module(f"epochcost.frameworks.keras_{sys.argv[1]}")
 import keras  # noqa: E402
 
 from epochcost import recipes, workloads  # noqa: E402
-from epochcost.frameworks import keras_fit  # noqa: E402
+from epochcost.frameworks import keras_fit, keras_recipe  # noqa: E402
 
 RECIPE = recipes.load(Path(__file__).resolve().parents[2] / "config/workloads.yaml")["mnist_mlp"]
 
@@ -22,7 +22,10 @@ RECIPE = recipes.load(Path(__file__).resolve().parents[2] / "config/workloads.ya
 def model(seed: int):
     keras.utils.set_random_seed(seed)
     built = workloads.load("mnist_mlp").keras_model(SPLIT, RECIPE["model"])
-    optimizer, loss = keras_fit.optimizer_of(RECIPE["optimizer"]), keras_fit.loss_of(RECIPE["loss"])
+    optimizer, loss = (
+        keras_recipe.optimizer_of(RECIPE["optimizer"]),
+        keras_recipe.loss_of(RECIPE["loss"]),
+    )
     built.compile(optimizer=optimizer, loss=loss)
     return built
 

@@ -13,7 +13,7 @@ epoch = lambda: ((a, b) for a, b, weight in pytorch._batches(Group(), data, len(
 """,
     "fastai": """
 from epochcost.frameworks import fastai
-loss, place = fastai.pytorch.LOSSES["categorical_crossentropy"], fastai.torch.device("cpu")
+loss, place = fastai.pytorch_recipe.LOSSES["categorical_crossentropy"], fastai.torch.device("cpu")
 batches = fastai._Batches(x, y, loss, place, 32, True)
 epoch = lambda: batches
 """,

@@ -11,7 +11,7 @@ import importlib, json, sys
 import numpy as np
 from epochcost import recipes, workloads
 module = importlib.import_module("epochcost.frameworks." + sys.argv[1])
-from epochcost.frameworks import keras_fit
+from epochcost.frameworks import keras_fit, keras_recipe
 recipe = recipes.load("config/workloads.yaml")["imdb_fasttext"]
 optimizer = json.loads(sys.argv[2]) or recipe["optimizer"]
 keras_fit.keras.utils.set_random_seed(1)  # a gradient near 0 would meet the epsilon
@@ -21,7 +21,7 @@ x[2:, 40:] = 3
 y = np.array([1, 1, 0, 1], np.uint8)
 split = workloads.Split(x, y, vocabulary=4)
 model = workloads.load("imdb_fasttext").keras_model(split, recipe["model"])
-model.compile(keras_fit.optimizer_of(optimizer), keras_fit.loss_of(recipe["loss"]))
+model.compile(keras_recipe.optimizer_of(optimizer), keras_recipe.loss_of(recipe["loss"]))
 before = np.array(model.layers[0].get_weights()[0])
 model.fit(x, y, batch_size=4, verbose=0)
 moved = np.abs(model.layers[0].get_weights()[0] - before)
@@ -60,14 +60,14 @@ CLASSES = """
 import importlib, json, sys
 importlib.import_module("epochcost.frameworks." + sys.argv[1])
 from epochcost import recipes
-from epochcost.frameworks import keras_fit
+from epochcost.frameworks import keras_fit, keras_recipe
 optimizers = keras_fit.keras.optimizers
 found = []
 for recipe in recipes.load("config/workloads.yaml").values():
     if sys.argv[1].replace("_", "-") in recipe["frameworks"]:
         name = {"rmsprop": "RMSprop", "adadelta": "Adadelta", "adam": "Adam"}
         own = type(getattr(optimizers, name[recipe["optimizer"]["name"]])())
-        found.append([own.__name__, type(keras_fit.optimizer_of(recipe["optimizer"])) is own])
+        found.append([own.__name__, type(keras_recipe.optimizer_of(recipe["optimizer"])) is own])
 print(json.dumps(found))
 """
 

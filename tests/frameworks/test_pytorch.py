@@ -8,7 +8,7 @@ import json
 import torch
 from torch import nn
 from epochcost import recipes
-from epochcost.frameworks import pytorch
+from epochcost.frameworks import pytorch, pytorch_recipe
 from epochcost.frameworks.pytorch_group import Group
 from epochcost.measurement.clock import Clock
 from epochcost.measurement.schedule import Schedule
@@ -33,7 +33,7 @@ class Model(nn.Module):
 
 seen, model = [], Model()
 data = torch.zeros(4, 1), torch.zeros(4)
-loss = pytorch.LOSSES["binary_crossentropy"]
+loss = pytorch_recipe.LOSSES["binary_crossentropy"]
 clock = Clock(Schedule(2, 2, 4, (1,), 1, 4, (1,)))
 for _ in range(2):
     clock.epoch_begin()
@@ -63,7 +63,7 @@ class Keep:
 torch.manual_seed(1)
 model = nn.Linear(3, 1)
 data = torch.rand(5, 3), torch.tensor([0.0, 1, 1, 0, 1])
-loss = pytorch.LOSSES["binary_crossentropy"]
+loss = pytorch_recipe.LOSSES["binary_crossentropy"]
 result = {}
 for name, group in (("whole", Group()), ("first", Share(0, 2)), ("second", Share(1, 2))):
     kept, clock = Keep(), Clock(Schedule(1, 2, 5, (1,), 1, 5, (1,)))

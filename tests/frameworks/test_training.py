@@ -49,7 +49,9 @@ def test_a_quick_run_leaves_a_whole_record(pythons, little, few, tmp_path, workl
     assert record["steady_state"]["parts"] == 7
     assert record["input"]["steps"] == steps
     assert 0 < record["input"]["seconds"] < record["epochs"][0]["train_s"]
-    assert (record["input"]["loop_s"] > 0) == framework.startswith("keras-")
+    loop_s = record["input"]["loop_s"]
+    assert (loop_s > 0) == framework.startswith("keras-")
+    assert loop_s < 2 * record["input"]["seconds"] + 0.05, "it is no loop over batches alone"
     assert record["utilisation"]["peak_rss_mib"] > 100
 
 
@@ -125,6 +127,16 @@ def test_a_run_that_may_use_one_core_uses_one(pythons, little, tmp_path, framewo
     assert record["machine"]["usable_cores"] == 1
     assert record["software"]["threads"] == 1
     assert record["utilisation"]["cpu_share"] <= 1.1 / record["machine"]["logical_cores"]
+
+
+def test_threads_are_those_of_the_cores_whatever_a_scheduler_has_set(pythons, little, tmp_path):
+    """Snakemake sets this one to 1 where it was told to use one core."""
+    own = answer(pythons["pytorch"], "-c", "import torch; print(torch.get_num_threads())")
+    record = train(
+        pythons["pytorch"], "mnist_mlp", "pytorch", little, tmp_path / "r.json",
+        prefix=("env", f"OMP_NUM_THREADS={own + 1}"),
+    )  # fmt: skip
+    assert record["software"]["threads"] == own
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)

@@ -77,11 +77,24 @@ def test_a_quick_run_of_fine_tuning_is_a_part_of_each_epoch():
 
 def test_the_input_alone_is_timed_over_no_more_steps_than_an_epoch_has():
     assert (QUICK.input_steps, FULL.input_steps) == (32, 331)
-    clock = Clock(FULL)
-    with clock.input_alone(331):
+    clock, done = Clock(FULL), []
+
+    def take():
+        done.append("take")
+        time.sleep(0.1 if len(done) == 4 else 0.004)  # something came between, once
+
+    def loop():
+        done.append("loop")
         time.sleep(0.002)
+
+    clock.time_input(331, take, loop)
+    assert done == ["loop", "take"] * 3
     assert clock.input["steps"] == 331
-    assert clock.input["seconds"] >= 0.002
+    assert 0.002 <= clock.input["loop_s"] < 0.1
+    assert 0.004 <= clock.input["seconds"] < 0.1
+    assert clock.phases["measuring"] > 0.1
+    clock.time_input(331, take)
+    assert clock.input["loop_s"] == 0
 
 
 def test_the_device_is_synchronised_at_borders_and_not_at_each_step():

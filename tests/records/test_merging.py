@@ -5,7 +5,9 @@ import pytest
 
 from epochcost.errors import InputError
 from epochcost.records import merging
+from epochcost.records import place as places
 from epochcost.records import record as records
+from epochcost.records.names import RunName
 
 HARDWARE = ("local", "gce-t4")
 
@@ -19,10 +21,8 @@ def put(tmp_path, record):
         content["machine"]["id"] = machine * 12
         content["run"] |= {"started_at": f"2026-11-21T10:{minute:02}:00+00:00", "trial": trial}
         content |= changed
-        run = content["run"]
-        names = (run[key] for key in ("hardware", "workload", "framework", "variant"))
-        path = records.path_of(tmp_path / folder, *names, trial)
-        records.Place(path).write(content)
+        path = RunName.of(content["run"]).path(tmp_path / folder)
+        places.Place(path).write(content)
         return path
 
     return write
@@ -93,7 +93,7 @@ def test_what_is_no_record_is_refused_and_the_others_are_merged(tmp_path, put, c
 
 def test_a_trial_that_is_just_being_made_is_left_alone(tmp_path, put):
     good = put("theirs", "b", 1)
-    place = records.Place(tmp_path / "own" / good.relative_to(tmp_path / "theirs"))
+    place = places.Place(tmp_path / "own" / good.relative_to(tmp_path / "theirs"))
     (target,) = merge(tmp_path).added.values()
     assert target.name == "default-2.json"
     place.leave()

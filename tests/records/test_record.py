@@ -11,14 +11,16 @@ import pytest
 from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
+from epochcost.records import place as places
 from epochcost.records import record as records
+from epochcost.records.names import RunName
 from epochcost.records.passes import EVALUATE, TRAIN, passes
 from epochcost.statistics.prediction import predict
 
 
 @pytest.fixture
 def path(tmp_path):
-    return records.path_of(tmp_path, "local", "mnist_mlp", "keras-tensorflow", "default", 1)
+    return RunName("local", "mnist_mlp", "keras-tensorflow", "default", 1).path(tmp_path)
 
 
 def test_the_example_follows_the_schema(record):
@@ -29,22 +31,22 @@ def test_the_example_follows_the_schema(record):
 
 
 def test_a_record_is_written_whole_and_read_only(path, record):
-    records.Place(path).write(record)
+    places.Place(path).write(record)
     assert records.read(path) == record
     assert stat.S_IMODE(path.stat().st_mode) == 0o444
     assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_record_is_never_overwritten(path, record):
-    records.Place(path).write(record)
+    places.Place(path).write(record)
     with pytest.raises(InputError, match="never overwritten"):
-        records.Place(path)
+        places.Place(path)
     assert records.read(path) == record
     assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_record_that_appears_during_the_run_stays(path, record):
-    place = records.Place(path)
+    place = places.Place(path)
     path.write_text("somebody else's")
     with pytest.raises(FileExistsError):
         place.write(record)
@@ -52,9 +54,9 @@ def test_a_record_that_appears_during_the_run_stays(path, record):
 
 
 def test_a_run_whose_name_is_taken_meanwhile_is_kept_beside_it(path, record, capsys):
-    place = records.Place(path)
+    place = places.Place(path)
     path.write_text("somebody else's")
-    records.keep(place, path.parents[3], record)
+    places.keep(place, path.parents[3], record)
     assert path.read_text() == "somebody else's"
     other = path.with_name("default-2.json")
     assert json.loads(other.read_text()) == record
@@ -67,22 +69,22 @@ def test_a_file_system_without_hard_links_keeps_records_too(path, record, monkey
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
-    records.Place(path).write(record)
+    places.Place(path).write(record)
     assert records.read(path) == record
     assert list(path.parent.iterdir()) == [path]
 
 
 def test_two_processes_cannot_make_the_same_record(path):
-    place = records.Place(path)
+    place = places.Place(path)
     with pytest.raises(InputError, match="is being made by another process"):
-        records.Place(path)
+        places.Place(path)
     place.leave()
-    records.Place(path).leave()
+    places.Place(path).leave()
     assert list(path.parent.iterdir()) == []
 
 
 def _hold(path, ready):
-    records.Place(path)
+    places.Place(path)
     ready.set()
     signal.pause()
 
@@ -96,13 +98,13 @@ def test_what_a_killed_process_leaves_is_no_record_and_does_not_block(path, reco
     os.kill(process.pid, signal.SIGKILL)
     process.join()
     assert records.find(path.parents[3]) == []
-    records.Place(path).write(record)
+    places.Place(path).write(record)
     assert records.find(path.parents[3]) == [path]
 
 
 def test_space_is_taken_before_the_run(path, record):
     """What is written at the end fits into what was taken at the start."""
-    place = records.Place(path)
+    place = places.Place(path)
     taken = next(path.parent.iterdir()).stat().st_size
     place.write(record)
     assert path.stat().st_size < taken

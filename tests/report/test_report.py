@@ -7,7 +7,7 @@ import pytest
 
 from epochcost.configuration import ROOT
 from epochcost.costs import noise
-from epochcost.records.record import _completed
+from epochcost.records.early import completed
 from epochcost.report import answer, page, quality
 from epochcost.words import names
 
@@ -59,7 +59,10 @@ def test_everything_that_a_reader_must_know_is_said(row):
     assert "median of 9 runs on 3 machines" in say(row, runs=9, machines=3, **interval)
     assert "synthetic data" in say(row, synthetic=True)
     assert "subset of the data" in say(row, data_complete=False)
-    assert "800 of 60,000 samples" in say(row, train_samples=800)
+    part = {"train_samples": 800, "data_complete": False}
+    assert "800 of 60,000 samples" in say(row, **part)
+    edition = {"train_samples": 61_000, "data_complete": True}
+    assert "61,000 (published: 60,000) samples" in say(row, **edition)
     assert "from random weights" in say(row, weights="random")
     assert "below the quality target" in say(row, quality_reached=False)
     assert "disturbed" in say(row, noisy_runs=1)
@@ -175,7 +178,7 @@ def test_the_page_shows_what_else_went_on(record):
 def test_a_machine_of_an_old_record_is_shown(record):
     for name in ("cloud", "hypervisor", "cache_kib", "cuda_driver", "limits"):
         del record["machine"][name]
-    machine = _completed(record)["machine"] | {"software": ["torch 2"]}
+    machine = completed(record)["machine"] | {"software": ["torch 2"]}
     assert machine["cpu_model"] in render(machines=[machine])
 
 

@@ -18,7 +18,7 @@ import yaml
 from torch.utils.flop_counter import FlopCounterMode
 
 from epochcost import workloads
-from epochcost.frameworks import keras_fit, pytorch
+from epochcost.frameworks import keras_recipe, pytorch_recipe
 
 STEPS = 5
 # Of gradients: one that is usual, and one at which the epsilon counts.
@@ -175,8 +175,8 @@ def steps(settings: dict, scale: float) -> dict[str, list[float]]:
     rng = np.random.default_rng(9)
     start = np.zeros(100, np.float32)
     theirs, ours = keras.Variable(start), torch.nn.Parameter(torch.tensor(start))
-    keras_optimizer = keras_fit.optimizer_of(settings)
-    torch_optimizer = pytorch.optimizer_of(settings, torch.nn.ParameterList([ours]), {})
+    keras_optimizer = keras_recipe.optimizer_of(settings)
+    torch_optimizer = pytorch_recipe.optimizer_of(settings, torch.nn.ParameterList([ours]), {})
     for _ in range(STEPS):
         gradient = torch.tensor(rng.normal(scale=scale, size=100).astype(np.float32))
         keras_optimizer.apply([gradient], [theirs])
@@ -192,7 +192,7 @@ def accuracies(loss: str) -> dict[str, float]:
     binary = loss == "binary_crossentropy"
     logits = rng.uniform(-1, 1, (500, 1 if binary else 4)).astype(np.float32)
     labels = rng.integers(0, 2 if binary else 4, 500)
-    metric, ours = keras_fit._accuracy_of(loss), pytorch.LOSSES[loss]
+    metric, ours = keras_recipe.accuracy_of(loss), pytorch_recipe.LOSSES[loss]
     metric.update_state(torch.tensor(labels), torch.tensor(logits))
     classes = ours.classes(torch.tensor(logits))
     by_hand = logits[:, 0] > 0 if binary else logits.argmax(1)
@@ -218,24 +218,24 @@ def main() -> None:
     keras.utils.set_random_seed(7)
     theirs = workloads.load(name).keras_model(split, recipe["model"])
     ours = workloads.load(name).torch_model(split, recipe["model"]).eval()
-    ours.apply(pytorch.initialise)
+    ours.apply(pytorch_recipe.initialise)
     result = {"initial": initial(theirs, ours)}
     copy_weights(theirs, ours)
 
-    entropy = keras_fit.loss_of(recipe["loss"])
+    entropy = keras_recipe.loss_of(recipe["loss"])
     result["keras"] = loss_and_gradient(
         entropy(torch.tensor(y), theirs(torch.tensor(x), training=False)),
         [variable.value for variable, _, _ in pairs(theirs, ours)],
     )
-    loss = pytorch.LOSSES[recipe["loss"]]
-    inputs, labels = pytorch.tensors(x, y, loss, torch.device("cpu"))
+    loss = pytorch_recipe.LOSSES[recipe["loss"]]
+    inputs, labels = pytorch_recipe.tensors(x, y, loss, torch.device("cpu"))
     trained = [weight for weight in ours.parameters() if weight.requires_grad]
     result["torch"] = loss_and_gradient(
         loss(ours(inputs), labels), [parameter for _, parameter, _ in pairs(theirs, ours)]
     )
     result["multiply_adds"] = [
-        keras_fit.multiply_adds(theirs),
-        pytorch.multiply_adds(ours, inputs[:1]),
+        keras_recipe.multiply_adds(theirs),
+        pytorch_recipe.multiply_adds(ours, inputs[:1]),
     ]
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         ours(inputs[:1])

@@ -126,10 +126,11 @@ def _costs(claim: dict[str, Any], study: Study) -> pd.DataFrame:
     apart = claim.get("time_digits_s", 0.0)
     verdicts, billed = [], []
     for row in priced.itertuples():
-        rules = (row.price_per_hour_usd, row.billing_increment_s, row.minimum_charge_s)
-        bill = billing.bill_usd(row.time_s, *rules, 0.0, billing.Rental())
+        terms = billing.Terms(row.price_per_hour_usd, row.billing_increment_s, row.minimum_charge_s)
+        bill = billing.bill_usd(row.time_s, terms, billing.Rental())
         billed.append(bill)
-        around = [(row.time_s + off) * row.price_per_hour_usd / 3600 for off in (-apart, 0, apart)]
+        hours = [(row.time_s + off) / billing.HOUR_S for off in (-apart, 0, apart)]
+        around = [hour * row.price_per_hour_usd for hour in hours]
         verdict = DISAGREES
         if _within_digits(around, row.printed) or _same_digits(bill, row.printed):
             verdict = AGREES
@@ -138,7 +139,7 @@ def _costs(claim: dict[str, Any], study: Study) -> pd.DataFrame:
         verdicts.append(verdict)
     return priced.assign(
         printed_usd=priced.printed.astype(float),
-        prorated_usd=priced.time_s * priced.price_per_hour_usd / 3600,
+        prorated_usd=priced.time_s * priced.price_per_hour_usd / billing.HOUR_S,
         billed_usd=billed,
         verdict=verdicts,
     )
@@ -283,7 +284,7 @@ def _values(
     if (quantity or claim["quantity"]) == "time":
         return runs.assign(value=runs.time_s)
     priced = _priced(runs, study, claim)
-    return priced.assign(value=priced.time_s * priced.price_per_hour_usd / 3600)
+    return priced.assign(value=priced.time_s * priced.price_per_hour_usd / billing.HOUR_S)
 
 
 def _priced(runs: pd.DataFrame, study: Study, claim: dict[str, Any]) -> pd.DataFrame:

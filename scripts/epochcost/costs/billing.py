@@ -4,6 +4,7 @@ marginal: seconds of training x price, as the published studies have it. billed:
 for when one training is rented for by itself. Pure functions over numbers or columns of them.
 """
 
+import math
 from argparse import ArgumentTypeError
 from dataclasses import dataclass, fields
 
@@ -17,8 +18,8 @@ KINDS = (MARGINAL, BILLED)
 HOUR_S = 3600.0
 # Providers that price storage by the month take it as 730 hours.
 MONTH_H = 730.0
-# Whole months are 30 days, as the increment of monthly prices says.
-_BILLED_MONTH_S = 30 * 24 * HOUR_S
+# A month that is billed whole is one of 30 days.
+MONTH_S = 30 * 24 * HOUR_S
 
 # What a row keeps of the price that it was made with.
 PRICE_COLUMNS = [
@@ -32,6 +33,28 @@ PRICE_COLUMNS = [
     "minimum_charge_s",
     "monthly_fee_usd",
 ]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """By what a provider charges; numbers, or columns of one length.
+
+    increment_s, minimum_s: charged time is rounded up to the one and is no less than the other;
+        NaN where that is not known.
+    monthly_fee_usd: paid for each month begun.
+    """
+
+    price_per_hour_usd: float | pd.Series
+    increment_s: float | pd.Series = math.nan
+    minimum_s: float | pd.Series = math.nan
+    monthly_fee_usd: float | pd.Series = 0.0
+
+
+def terms_of(row) -> Terms:
+    """The terms of a row, or of rows, with the columns of `PRICE_COLUMNS`."""
+    return Terms(
+        row.price_per_hour_usd, row.billing_increment_s, row.minimum_charge_s, row.monthly_fee_usd
+    )
 
 
 @dataclass(frozen=True)
@@ -51,9 +74,14 @@ class Rental:
     disk_usd_per_gib_month: float = 0.0
 
     @property
+    def before_s(self) -> float:
+        """Seconds from the start of the bill until a training can start."""
+        return self.boot_s + self.environment_s + self.data_s
+
+    @property
     def seconds(self) -> float:
         """Seconds that are paid for beside the process."""
-        return self.boot_s + self.environment_s + self.data_s + self.idle_s
+        return self.before_s + self.idle_s
 
     @property
     def disk_usd_per_hour(self) -> float:
@@ -85,7 +113,7 @@ def amount(text: str) -> float:
     return value
 
 
-def charged_seconds(seconds, increment_s, minimum_s):
+def charged_seconds(seconds, terms: Terms):
     """Seconds that are charged for so many seconds of use.
 
     They are rounded up to whole increments and are no less than the minimum; where the provider's
@@ -93,7 +121,7 @@ def charged_seconds(seconds, increment_s, minimum_s):
     Numbers, or arrays of one length.
     """
     seconds, increment, minimum = np.broadcast_arrays(
-        *(np.asarray(value, float) for value in (seconds, increment_s, minimum_s))
+        *(np.asarray(value, float) for value in (seconds, terms.increment_s, terms.minimum_s))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         # Seconds that differ from whole increments by less than a float can say are whole ones.
@@ -104,19 +132,41 @@ def charged_seconds(seconds, increment_s, minimum_s):
     return charged if charged.ndim else float(charged)
 
 
-def bill_usd(seconds, price_per_hour_usd, increment_s, minimum_s, monthly_fee_usd, rental: Rental):
+def bill_usd(seconds, terms: Terms, rental: Rental):
     """What a rental of so many seconds of process costs, the rest of `rental` added.
 
     Numbers, or arrays of one length; NaN where the seconds or the price are.
     """
-    charged = charged_seconds(np.asarray(seconds) + rental.seconds, increment_s, minimum_s)
-    hourly = np.asarray(price_per_hour_usd) + rental.disk_usd_per_hour
-    return charged * hourly / HOUR_S + fees_usd(charged, monthly_fee_usd)
+    charged = charged_seconds(np.asarray(seconds) + rental.seconds, terms)
+    hourly = np.asarray(terms.price_per_hour_usd) + rental.disk_usd_per_hour
+    return charged * hourly / HOUR_S + _fees_usd(charged, terms.monthly_fee_usd)
 
 
-def fees_usd(charged_s, monthly_fee_usd):
+def bill_in_parts(
+    training_s: float, overhead_s: float, terms: Terms, rental: Rental
+) -> dict[str, float]:
+    """The same bill in USD by what it is for, without what costs nothing; its sum is `bill_usd`."""
+    hourly = terms.price_per_hour_usd / HOUR_S
+    seconds = {
+        "training": training_s,
+        "start, data, saving": overhead_s,
+        "boot": rental.boot_s,
+        "environment": rental.environment_s,
+        "data to the machine": rental.data_s,
+        "idle": rental.idle_s,
+    }
+    used = sum(seconds.values())
+    charged = charged_seconds(used, terms)
+    parts = {name: value * hourly for name, value in seconds.items()}
+    parts["rounding and minimum charge"] = (charged - used) * hourly
+    parts["disk"] = charged * rental.disk_usd_per_hour / HOUR_S
+    parts["fees"] = float(_fees_usd(charged, terms.monthly_fee_usd))
+    return {name: usd for name, usd in parts.items() if usd > 0}
+
+
+def _fees_usd(charged_s, monthly_fee_usd):
     """What is paid for each month begun."""
-    return np.ceil(np.asarray(charged_s) / _BILLED_MONTH_S) * np.nan_to_num(monthly_fee_usd)
+    return np.ceil(np.asarray(charged_s) / MONTH_S) * np.nan_to_num(monthly_fee_usd)
 
 
 def cost_usd(rows: pd.DataFrame, seconds: pd.Series, rental: Rental) -> pd.Series:
@@ -126,13 +176,6 @@ def cost_usd(rows: pd.DataFrame, seconds: pd.Series, rental: Rental) -> pd.Serie
         rows: with the columns of `PRICE_COLUMNS`, `cost_kind` and `overhead_s`, the seconds of the
             process outside of the training.
     """
-    billed = bill_usd(
-        seconds + rows.overhead_s.fillna(0.0),
-        rows.price_per_hour_usd,
-        rows.billing_increment_s,
-        rows.minimum_charge_s,
-        rows.monthly_fee_usd,
-        rental,
-    )
+    billed = bill_usd(seconds + rows.overhead_s.fillna(0.0), terms_of(rows), rental)
     marginal = seconds * rows.price_per_hour_usd / HOUR_S
     return marginal.where(rows.cost_kind.ne(BILLED), billed)

@@ -169,16 +169,7 @@ def _seconds(same: pd.DataFrame, variant: str, scale: str) -> tuple[str, float |
 def _bill(seconds: float, price: Price, rental: Rental) -> float:
     if price.hardware_id == LOCAL:
         return seconds * price.price_per_hour_usd / billing.HOUR_S
-    return float(
-        billing.bill_usd(
-            seconds,
-            price.price_per_hour_usd,
-            float("nan") if price.increment_s is None else price.increment_s,
-            float("nan") if price.minimum_s is None else price.minimum_s,
-            price.monthly_fee_usd,
-            rental,
-        )
-    )
+    return float(billing.bill_usd(seconds, price.terms, rental))
 
 
 def _preferred(offers: list[Price]) -> list[Price]:

@@ -61,7 +61,7 @@ class Market:
         return self.known if self.offers is None else self.offers
 
     def available(self) -> list[Price]:
-        """The same without hardware that cannot be rented any more at the time of the book."""
+        """The prices of the book that count, of hardware that can be rented at its time."""
         day = prices.day_of(self.book) or date.today()
         gone = {hardware for hardware, since in self.retired().items() if since <= day}
         return [price for price in self.current() if price.hardware_id not in gone]

@@ -1,4 +1,4 @@
-"""What went on beside each own run, for a reader who wants to check."""
+"""What went on beside each own run, and which runs were made on a slower machine than others."""
 
 from dataclasses import dataclass, fields
 from statistics import median

@@ -160,19 +160,12 @@ def break_even_epochs(option: pd.Series, other: pd.Series, rental: Rental) -> in
 
 def _bill_of(option: pd.Series, epochs: np.ndarray, rental: Rental) -> np.ndarray:
     seconds = option.overhead_s + epochs * option.time_s / option.epochs
-    return billing.bill_usd(
-        seconds,
-        option.price_per_hour_usd,
-        option.billing_increment_s,
-        option.minimum_charge_s,
-        option.monthly_fee_usd,
-        rental,
-    )
+    return billing.bill_usd(seconds, billing.terms_of(option), rental)
 
 
 def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
     table = table.assign(cost_kind=BILLED, overhead_s=table.overhead_s.fillna(0.0))
-    around = table.overhead_s + rental.boot_s + rental.environment_s + rental.data_s
+    around = table.overhead_s + rental.before_s
     for column, bill, time in (
         ("elapsed_s", "billed_usd", "time_s"),
         ("elapsed_low", "billed_low", "time_low"),
@@ -250,14 +243,7 @@ def _judged(
     times = [_drawn_times(row, groups, keep_disturbed) for row in ordered.itertuples()]
     bills = np.array(
         [
-            billing.bill_usd(
-                drawn + row.overhead_s,
-                row.price_per_hour_usd,
-                row.billing_increment_s,
-                row.minimum_charge_s,
-                row.monthly_fee_usd,
-                rental,
-            )
+            billing.bill_usd(drawn + row.overhead_s, billing.terms_of(row), rental)
             for drawn, row in zip(times, ordered.itertuples(), strict=True)
         ]
     )

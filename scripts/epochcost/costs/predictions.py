@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from epochcost.costs.billing import HOUR_S
 from epochcost.costs.repeats import GROUP, predicted_range, undisturbed
 from epochcost.costs.rows import OWN
 
@@ -49,7 +50,7 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     pairs = pairs.assign(
         time_low=low,
         time_high=high,
-        hours=(pairs.began - pairs.began_full).abs().dt.total_seconds() / 3600,
+        hours=(pairs.began - pairs.began_full).abs().dt.total_seconds() / HOUR_S,
         ratio=pairs.time_s / pairs.time_s_full,
         within=pairs.time_s_full.between(low, high),
         wall_share=pairs.wall_s / pairs.wall_s_full,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from epochcost import files, schemas
+from epochcost.costs.billing import MONTH_S, Terms
 from epochcost.errors import InputError, nearest
 from epochcost.hardware import LOCAL
 
@@ -19,8 +20,6 @@ USD = "USD"
 ON_DEMAND, MONTHLY, OWNED, FREE = "on_demand", "monthly", "owned", "free"
 # What the provider may take back at any time.
 INTERRUPTIBLE = ("spot", "preemptible")
-# A month is billed as 30 days.
-MONTH_S = 30 * 24 * 3600.0
 _SCHEMA = schemas.FOLDER / "prices.schema.json"
 _BOOK = re.compile(r"20\d\d-(0[1-9]|1[0-2])(-\d\d)?")
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?$")
@@ -46,6 +45,14 @@ class Price:
     minimum_s: float | None = None
     monthly_fee_usd: float = 0.0
     retired: date | None = None
+
+    @property
+    def terms(self) -> Terms:
+        """By what it is charged."""
+        increment, minimum = (
+            math.nan if value is None else value for value in (self.increment_s, self.minimum_s)
+        )
+        return Terms(self.price_per_hour_usd, increment, minimum, self.monthly_fee_usd)
 
 
 @dataclass(frozen=True)

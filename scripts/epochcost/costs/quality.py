@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from epochcost import tuning
+from epochcost import variants
 from epochcost.costs import tables
 from epochcost.costs.repeats import GROUP, undisturbed
 from epochcost.costs.rows import OWN, RANDOM
@@ -140,7 +140,7 @@ def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
     """
     judged = _judged(runs)
     judged = judged[judged.data_complete.astype(bool) & judged.workload.isin(list(recipes))]
-    judged = judged[judged.weights.ne(RANDOM) & judged.variant.ne(tuning.BFLOAT16)]
+    judged = judged[judged.weights.ne(RANDOM) & judged.variant.ne(variants.BFLOAT16)]
     judged = judged[judged.recipe.eq(judged.workload.map(lambda name: recipe_id(recipes[name])))]
     published = _published(runs).set_index(["workload", "metric"])
     rows = []

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from epochcost.hardware import LOCAL
+from epochcost.records.phases import OVERHEAD, PHASES
 from epochcost.records.record import duration, recipe_id
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
 RANDOM = "random"
-_OVERHEAD = ("import", "data", "build", "finish", "sample", "save", "lost", "other")
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,8 @@ def times_of(record: dict[str, Any]) -> tuple[float | None, float | None, float 
 
 def _overhead(record: dict[str, Any]) -> float:
     """Seconds of the phases that no time of a row holds, as far as the record has them."""
-    return sum(record["phases"].get(name) or 0.0 for name in _OVERHEAD)
+    overhead = [name for name, counts_as in PHASES.items() if counts_as == OVERHEAD]
+    return sum(record["phases"].get(name) or 0.0 for name in overhead)
 
 
 def _epoch_seconds(epoch: dict[str, Any]) -> float:
@@ -237,14 +238,16 @@ def _gpus_used(record: dict[str, Any]) -> int:
 def _input_share(record: dict[str, Any]) -> float | None:
     """Time to fetch a batch without training on it, over the time of a training step.
 
-    Records of before it was measured have the framework's own loop in it. A quick run has too few
-    steps for it.
+    Records of before it was measured have the framework's own loop in it; so have those of Keras
+    on JAX and PyTorch whose loop began with an order of a million batches, and took longer than the
+    input. A quick run has too few steps for it.
     """
     alone, steady = record["input"], record["steady_state"]
     if alone is None or steady is None or record["run"]["scale"] == "quick":
         return None
     step = record["settings"]["batch_size"] / steady["samples_per_second"]
-    return max(0.0, alone["seconds"] - alone.get("loop_s", 0.0)) / alone["steps"] / step
+    seconds, loop_s = alone["seconds"], alone.get("loop_s", 0.0)
+    return (seconds - loop_s if loop_s < seconds else seconds) / alone["steps"] / step
 
 
 def gflops(record: dict[str, Any]) -> float | None:
@@ -256,7 +259,7 @@ def gflops(record: dict[str, Any]) -> float | None:
 
 
 def gflops_share(record: dict[str, Any]) -> float | None:
-    """The same over what the processors did in products of matrices; not known of a GPU."""
+    """`gflops` over what the processors did in products of matrices; not known of a GPU."""
     achieved, yardstick = gflops(record), record["yardstick"]
     if achieved is None or yardstick is None or record["software"]["device"] != "cpu":
         return None

@@ -51,7 +51,8 @@ def monthly_bill(
     plan: Plan, price_per_hour_usd: float, rates: Rates, minimum_s: float, increment_s: float = 1.0
 ) -> dict[str, float]:
     """USD a month by part: machine, disk, scheduler, functions."""
-    up_s = billing.charged_seconds(plan.up_s, increment_s, minimum_s)
+    terms = billing.Terms(price_per_hour_usd, increment_s, minimum_s)
+    up_s = billing.charged_seconds(plan.up_s, terms)
     functions = plan.function_s * 10 * rates.function_usd_per_100_ms
     return {
         "machine": plan.cycles * up_s * price_per_hour_usd / billing.HOUR_S,

@@ -14,6 +14,7 @@ import pandas as pd
 from epochcost.costs import billing, prices
 from epochcost.costs.billing import HOUR_S, Rental
 from epochcost.costs.repeats import GROUP
+from epochcost.costs.rows import OWN
 
 TABLE_COLUMNS = [
     "workload",
@@ -80,8 +81,7 @@ def job_of(time_s: float, epochs: float, overhead_s: float, rental: Rental) -> J
     """A training with a checkpoint at the end of each epoch; each start takes all of its overhead,
     which is a little more than it does: what ends a training comes once."""
     overhead = 0.0 if pd.isna(overhead_s) else overhead_s
-    around = rental.boot_s + rental.environment_s + rental.data_s
-    return Job(time_s, time_s / epochs, overhead + around)
+    return Job(time_s, time_s / epochs, overhead + rental.before_s)
 
 
 def paid_seconds(job: Job, per_hour: float) -> float:
@@ -127,7 +127,7 @@ def spot_table(
     Seconds are counted as they are, without the provider's increments. `elapsed_s` holds the waits
     for the next machine; the on-demand columns are empty where that price is not known.
     """
-    priced = relative[relative.source_id.eq("own") & relative.cost_kind.eq(billing.MARGINAL)]
+    priced = relative[relative.source_id.eq(OWN) & relative.cost_kind.eq(billing.MARGINAL)]
     same = [*GROUP, "price_book"]
     on_demand = priced[priced.price_kind.eq(prices.ON_DEMAND)]
     on_demand = on_demand[[*same, "price_per_hour_usd"]].rename(

@@ -1,7 +1,4 @@
-"""The tables: runs x prices -> costs, and everything over the baseline of its workload.
-
-Pure functions over data frames. No deep-learning framework, no files.
-"""
+"""The tables: runs x prices -> costs, and everything over the baseline of its workload."""
 
 from collections.abc import Iterable
 from dataclasses import fields

@@ -120,7 +120,7 @@ def _numbered(texts: dict[str, list[list[str]]], numbers: dict[str, int]) -> dic
 
 
 def _with_bigrams(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The same with the bi-grams of each review, as far as the training reviews have them."""
+    """The arrays with the bi-grams of each review, as far as the training reviews have them."""
     pairs, kept = _pairs(values["words_train"], values["ends_train"])
     known = np.unique(pairs[kept])
     for part in ("train", "validation"):

@@ -9,6 +9,7 @@ from epochcost.errors import InputError
 
 WINDOW, STEP = 40, 3
 _LENGTH, _ALPHABET = 600_893, 57
+_MOST_CHARACTERS = 256  # that fit into uint8
 
 
 def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
@@ -25,6 +26,10 @@ def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
         raise InputError(f"{path} is not UTF-8 (byte {error.start})") from None
     points = np.array([ord(character) for character in text], np.uint32)
     alphabet, codes = np.unique(points, return_inverse=True)
+    if len(text) <= WINDOW:
+        raise InputError(f"{path} has {len(text)} characters, no more than one window of {WINDOW}")
+    if len(alphabet) > _MOST_CHARACTERS:
+        raise InputError(f"{path} has {len(alphabet)} different characters, too many for one text")
     return {"text": codes.astype(np.uint8), "alphabet": alphabet}
 
 

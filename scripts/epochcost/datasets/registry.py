@@ -87,25 +87,18 @@ def choose_origin(
     choices = archives(name, registry)
     if mirror is not None and source in ("auto", "mirror") and not mirror.is_dir():
         raise InputError(f"the mirror folder {mirror} does not exist")
-    if source == "synthetic":
-        return Origin("synthetic", "synthetic")
-    if source == "canonical":
-        archive = next((a for a in choices if a.downloadable), None)
-        if archive is None:
-            raise InputError(f"{name} is on no canonical server (no url for its files)")
-        return Origin("canonical", archive.kind)
+    match source:
+        case "synthetic":
+            return Origin(SYNTHETIC, SYNTHETIC)
+        case "canonical":
+            return _from_server(name, choices)
+        case "mirror":
+            return _from_mirror(name, choices, mirror)
     mirrored = archive_in_mirror(choices, mirror) if mirror else None
-    if source == "mirror":
-        if mirror is None:
-            raise InputError("data.source is mirror, but no mirror folder is set (data.mirror)")
-        if mirrored is None:
-            lacking = choices[0].missing_in(mirror)
-            raise InputError(f"the mirror {mirror} lacks {name}/{lacking[0]}")
-        return Origin("mirror", mirrored.kind)
     for origin in (
-        _fetched_before(name, "complete", raw),
+        _fetched_before(name, "complete", choices, raw),
         Origin("mirror", mirrored.kind) if mirrored else None,
-        _fetched_before(name, "subset", raw),
+        _fetched_before(name, "subset", choices, raw),
     ):
         if origin is not None:
             return origin
@@ -113,8 +106,8 @@ def choose_origin(
     if downloadable and (reachable or can_fetch)(downloadable.files[0].url):
         return Origin("canonical", downloadable.kind)
     return Origin(
-        "synthetic",
-        "synthetic",
+        SYNTHETIC,
+        SYNTHETIC,
         f"{name}: its server cannot be reached, and "
         + (f"the mirror {mirror} lacks it" if mirror else "no mirror is set")
         + "; training on generated data of the same shape, and every record, row and figure "
@@ -150,11 +143,37 @@ def choose_weights(
     )
 
 
-def _fetched_before(name: str, kind: str, raw: Path) -> Origin | None:
+def _from_server(name: str, choices: list[Archive]) -> Origin:
+    archive = next((a for a in choices if a.downloadable), None)
+    if archive is None:
+        raise InputError(f"{name} is on no canonical server (no url for its files)")
+    return Origin("canonical", archive.kind)
+
+
+def _from_mirror(name: str, choices: list[Archive], mirror: Path | None) -> Origin:
+    if mirror is None:
+        raise InputError("data.source is mirror, but no mirror folder is set (data.mirror)")
+    archive = archive_in_mirror(choices, mirror)
+    if archive is None:
+        raise InputError(f"the mirror {mirror} lacks {name}/{choices[0].missing_in(mirror)[0]}")
+    return Origin("mirror", archive.kind)
+
+
+def _fetched_before(name: str, kind: str, choices: list[Archive], raw: Path) -> Origin | None:
+    """What is there; None where it is nothing, or an edition that the registry does not have."""
     description = raw / name / f"{kind}.json"
     if not description.is_file():
         return None
-    return Origin(files.read_json(description)["source"], kind)
+    fetched = files.read_json(description)
+    there = {file["name"]: file["sha256"] for file in fetched["files"]}
+    for archive in choices:
+        if archive.kind == kind and all(
+            # Of some files only the beginning of the checksum is published.
+            there.get(file.name, "").startswith(file.sha256)
+            for file in archive.files
+        ):
+            return Origin(fetched["source"], kind)
+    return None
 
 
 def archive_in_mirror(choices: list[Archive], mirror: Path) -> Archive | None:

@@ -124,7 +124,7 @@ def _readable(tweets: Iterable[tuple[int, bytes]], skipped: Counter) -> Iterator
 def _sentiment140(file, skipped: Counter) -> Iterator[tuple[int, str]]:
     """Rows of polarity, id, date, query, user, text; quoted, in Latin-1."""
     lines = io.TextIOWrapper(file, encoding="latin-1", newline="")
-    for row in csv.reader(lines):
+    for row in _rows(csv.reader(lines), skipped):
         if len(row) != 6 or row[0] not in _POLARITIES:
             skipped["no tweet of the two classes"] += 1
         elif "\0" in row[5]:
@@ -133,6 +133,17 @@ def _sentiment140(file, skipped: Counter) -> Iterator[tuple[int, str]]:
             skipped["no text"] += 1
         else:
             yield _POLARITIES[row[0]], row[5]
+
+
+def _rows(reader, skipped: Counter) -> Iterator[list[str]]:
+    """The rows of a table; a cell that does not end is left out, and what it swallowed with it."""
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            skipped["a cell without an end"] += 1
 
 
 def _thinknook(file, path: Path) -> Iterator[tuple[int, bytes]]:

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from epochcost.costs.billing import HOUR_S
 from epochcost.costs.options import efficient
 from epochcost.costs.rows import OWN
 from epochcost.figures import style
@@ -74,13 +75,13 @@ def _equal_prices(axes) -> None:
     bottom, top = axes.get_ylim()
     for price in _PRICES:
         axes.plot(
-            [low, high], [low * price / 3600, high * price / 3600],
+            [low, high], [low * price / HOUR_S, high * price / HOUR_S],
             color="#e1e1e1", linewidth=1, zorder=0,
         )  # fmt: skip
-        right = min(high, top * 3600 / price)
-        if 2 * low < right and right * price / 3600 > 1.3 * bottom:
+        right = min(high, top * HOUR_S / price)
+        if 2 * low < right and right * price / HOUR_S > 1.3 * bottom:
             axes.annotate(
-                f"{amounts.price(price)} an hour", (right, right * price / 3600),
+                f"{amounts.price(price)} an hour", (right, right * price / HOUR_S),
                 xytext=(-4, -3), textcoords="offset points", ha="right", va="top",
                 fontsize=8, color=style.FAINT,
             )  # fmt: skip

@@ -10,30 +10,6 @@ from epochcost.figures import style
 from epochcost.words import amounts, names, remarks
 
 
-def parts_of(row: pd.Series, rental: Rental) -> dict[str, float]:
-    """USD by part of the bill of one row of options.csv; together its `billed_usd`.
-
-    Args:
-        rental: what the tables were made with.
-    """
-    hourly = row.price_per_hour_usd / billing.HOUR_S
-    seconds = {
-        "training": row.time_s,
-        "start, data, saving": row.overhead_s,
-        "boot": rental.boot_s,
-        "environment": rental.environment_s,
-        "data to the machine": rental.data_s,
-        "idle": rental.idle_s,
-    }
-    used = sum(seconds.values())
-    charged = billing.charged_seconds(used, row.billing_increment_s, row.minimum_charge_s)
-    parts = {name: value * hourly for name, value in seconds.items()}
-    parts["rounding and minimum charge"] = (charged - used) * hourly
-    parts["disk"] = charged * rental.disk_usd_per_hour / billing.HOUR_S
-    parts["fees"] = billing.fees_usd(charged, row.monthly_fee_usd)
-    return {name: usd for name, usd in parts.items() if usd > 0}
-
-
 def shown_of(options: pd.DataFrame) -> pd.Series | None:
     """The option whose bill is shown: the cheapest that was measured here, or of all; None for
     none with a price."""
@@ -44,7 +20,11 @@ def shown_of(options: pd.DataFrame) -> pd.Series | None:
 
 
 def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
-    """Draw the bill of one row of options.csv; None for none with a price."""
+    """Draw the bill of one row of options.csv; None for none with a price.
+
+    Args:
+        rental: what the tables were made with.
+    """
     style.apply()
     if row is None:
         figure, axes = plt.subplots(figsize=(10, 2), layout="constrained")
@@ -52,7 +32,7 @@ def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
         axes.set_axis_off()
         style.headline(figure, f"{title}: a bill in its parts")
         return figure
-    parts = parts_of(row, rental)
+    parts = billing.bill_in_parts(row.time_s, row.overhead_s, billing.terms_of(row), rental)
     labels = [*parts, "billed"]
     figure, axes = plt.subplots(figsize=(10, 1.6 + 0.46 * len(labels)), layout="constrained")
     begin = 0.0

@@ -1,10 +1,28 @@
-"""What trains a model: one module per framework, each imported only in its own environment."""
+"""What trains a model: one module per framework, each imported only in its own environment.
+
+A framework's module has
+
+    VERSION             its name and version, and those of what it stands on
+    FAILURES            the exceptions that a training can fail with
+    device()            -> "gpu" or "cpu", what it trains on
+    threads()           -> threads within one operation; 0 for one per core, None where not known
+    choices(recipe)     -> the settings that leave the mathematics as they are: name -> values
+    train(recipe, definition, split, clock, seed, settings)
+                        -> the trained model as a function: samples -> logits (None: not kept)
+
+and, where it can train one model on several devices (Framework.devices),
+
+    devices()           -> on how many at most
+
+`definition` is the workload's module, `split` what it made of the arrays (workloads/__init__.py).
+"""
 
 import importlib
 import os
 from dataclasses import dataclass
 from types import ModuleType
 
+from epochcost import variants
 from epochcost.frameworks import memory
 from epochcost.measurement import machine
 
@@ -44,6 +62,17 @@ FRAMEWORKS = {
     "keras2-tensorflow1": Framework("keras2_tensorflow1", "keras2", legacy=True),
     "keras2-cntk": Framework("keras2_cntk", "keras2", legacy=True),
 }
+
+
+def with_variant(variant: str, names: list[str]) -> list[str]:
+    """Those of the frameworks that have a variant."""
+    if variant == variants.NO_ONEDNN:
+        return [name for name in names if FRAMEWORKS[name].onednn]
+    if variant == variants.BFLOAT16:
+        return [name for name in names if FRAMEWORKS[name].bfloat16]
+    if variants.devices_of(variant) > 1:
+        return [name for name in names if FRAMEWORKS[name].devices]
+    return names
 
 
 def load(name: str, settings: dict | None = None) -> ModuleType:

@@ -11,8 +11,9 @@ import numpy as np
 import torch
 
 from epochcost.errors import InputError
-from epochcost.frameworks import pytorch, torchvision_on_cpu
+from epochcost.frameworks import pytorch, pytorch_recipe, torchvision_on_cpu
 from epochcost.measurement.clock import Clock
+from epochcost.measurement.schedule import Schedule
 from epochcost.workloads import Split
 
 torchvision_on_cpu.complete()
@@ -60,43 +61,16 @@ def train(
         return fastai_tuning.train(recipe, definition, split, clock, seed, settings)
     if split.x_validation is None:
         raise InputError("fastai trains only recipes with validation data")
-    schedule, batch = clock.schedule, recipe["batch_size"]
+    schedule = clock.schedule
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    loss = pytorch.LOSSES[recipe["loss"]]
-    samples = schedule.samples
-    held_out = schedule.evaluation_samples
     with clock.phase("data"):
         # The loaders draw what they shuffle by when they are made; a run that goes on anew.
         set_seed(seed + len(clock.epochs))
-        loaders = DataLoaders(
-            _Batches(split.x_train[:samples], split.y_train[:samples], loss, place, batch, True),
-            _Batches(
-                split.x_validation[:held_out],
-                split.y_validation[:held_out],
-                loss,
-                place,
-                batch,
-                False,
-            ),
-            device=place,
-        )
+        loaders = _loaders(split, schedule, recipe, place)
     with clock.phase("build"):
         set_seed(seed)
-        model = definition.torch_model(split, recipe["model"])
-        if split.weights is None:
-            model.apply(pytorch.initialise)
-        model.to(place)
-        loaders.train.tensors, loaders.valid.tensors = pytorch.arrange(
-            model, loaders.train.tensors, loaders.valid.tensors, settings
-        )
-        learner = Learner(
-            loaders,
-            model,
-            loss_func=loss,
-            opt_func=partial(_optimizer, recipe["optimizer"], model, settings),
-            metrics=partial(_accuracy, loss),
-        )
-        learner.create_opt()
+        learner = _learner(recipe, definition, split, loaders, place, settings)
+        model = learner.model
     clock.synchronise = pytorch.synchronise_of(place)
     with learner.no_logging():
         rate, done = recipe["optimizer"]["learning_rate"], len(clock.epochs)
@@ -104,12 +78,45 @@ def train(
         if done < schedule.epochs:
             learner.fit(schedule.epochs - done, lr=rate, cbs=ReadClock(clock))
     with clock.phase("measuring"):
-        clock.multiply_adds = pytorch.multiply_adds(model, loaders.train.tensors[0][:1])
-    with clock.input_alone(schedule.input_steps):
-        for _, _ in zip(range(schedule.input_steps), loaders.train, strict=False):
-            pass
-        clock.synchronise()
+        clock.multiply_adds = pytorch_recipe.multiply_adds(model, loaders.train.tensors[0][:1])
+    pytorch.time_input(clock, lambda: loaders.train)
     return partial(pytorch.predict, model, place=place)
+
+
+def _loaders(split: Split, schedule: Schedule, recipe: dict, place: torch.device) -> DataLoaders:
+    """Batches of what a schedule trains on, shuffled, and of what it validates on."""
+    loss, batch = pytorch_recipe.LOSSES[recipe["loss"]], recipe["batch_size"]
+    samples, held_out = schedule.samples, schedule.evaluation_samples
+    training = split.x_train[:samples], split.y_train[:samples]
+    validation = split.x_validation[:held_out], split.y_validation[:held_out]
+    return DataLoaders(
+        _Batches(*training, loss, place, batch, shuffle=True),
+        _Batches(*validation, loss, place, batch, shuffle=False),
+        device=place,
+    )
+
+
+def _learner(
+    recipe: dict, definition, split: Split, loaders: DataLoaders, place, settings: dict
+) -> Learner:
+    """The model of a recipe, with its loss, its optimiser and its accuracy."""
+    loss = pytorch_recipe.LOSSES[recipe["loss"]]
+    model = definition.torch_model(split, recipe["model"])
+    if split.weights is None:
+        model.apply(pytorch_recipe.initialise)
+    model.to(place)
+    loaders.train.tensors, loaders.valid.tensors = pytorch.arrange(
+        model, loaders.train.tensors, loaders.valid.tensors, settings
+    )
+    learner = Learner(
+        loaders,
+        model,
+        loss_func=loss,
+        opt_func=partial(_optimizer, recipe["optimizer"], model, settings),
+        metrics=partial(_accuracy, loss),
+    )
+    learner.create_opt()
+    return learner
 
 
 class ReadClock(Callback):
@@ -156,7 +163,7 @@ class _Batches(DataLoader):
     """Batches of arrays that are whole in memory."""
 
     def __init__(self, inputs, labels, loss, place, batch: int, shuffle: bool) -> None:
-        self.tensors = pytorch.tensors(inputs, labels, loss, place)
+        self.tensors = pytorch_recipe.tensors(inputs, labels, loss, place)
         super().__init__(self.tensors[1], bs=batch, shuffle=shuffle)
 
     def create_batches(self, samps):
@@ -171,4 +178,4 @@ def _accuracy(loss, logits, labels) -> torch.Tensor:
 
 
 def _optimizer(optimizer: dict, model, settings: dict, params, lr: float) -> OptimWrapper:
-    return OptimWrapper(opt=pytorch.optimizer_of(optimizer, model, settings))
+    return OptimWrapper(opt=pytorch_recipe.optimizer_of(optimizer, model, settings))

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from fastai.data.core import Datasets
+from fastai.data.core import DataLoaders, Datasets
 from fastai.data.transforms import IntToFloatTensor, Normalize
 from fastai.learner import Learner
 from fastai.metrics import accuracy
@@ -18,42 +18,28 @@ from fastai.vision.all import aug_transforms, imagenet_stats
 from fastai.vision.learner import model_meta
 from torchvision.models import resnet50
 
-from epochcost.frameworks import pytorch
+from epochcost.frameworks import pytorch, pytorch_recipe
 from epochcost.frameworks.fastai import ReadClock
 from epochcost.measurement.clock import Clock
+from epochcost.measurement.schedule import Schedule
 from epochcost.workloads import Split
 
 
 def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict):
     """Fine-tune a model; arguments and result as those of `fastai.train`."""
-    schedule, batch, tuning = clock.schedule, recipe["batch_size"], recipe["fine_tuning"]
+    schedule, tuning = clock.schedule, recipe["fine_tuning"]
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     pytorch.apply(settings)
     with clock.phase("data"):
         set_seed(seed + len(clock.epochs))
-        loaders = _loaders(
-            split, schedule.samples, schedule.evaluation_samples, batch, tuning, place
-        )
+        loaders = _loaders(split, schedule, recipe, place)
     with clock.phase("build"):
         model = definition.torch_model(split, recipe["model"])
         model.to(place)
-        optimizer = recipe["optimizer"]
-        learner = Learner(
-            loaders,
-            model,
-            loss_func=pytorch.LOSSES[recipe["loss"]],
-            opt_func=partial(
-                Adam,
-                mom=optimizer["beta_1"],
-                sqr_mom=optimizer["beta_2"],
-                eps=optimizer["epsilon"],
-            ),
-            splitter=model_meta[resnet50]["split"],
-            metrics=accuracy,
-        )
+        learner = _learner(recipe, model, loaders)
         learner.freeze()
     clock.synchronise = pytorch.synchronise_of(place)
-    rate, read = optimizer["learning_rate"], ReadClock(clock, keeps=False)
+    rate, read = recipe["optimizer"]["learning_rate"], ReadClock(clock, keeps=False)
     frozen = tuning["frozen_epochs"]
     clock.resume(lambda path: model.load_state_dict(torch.load(path, weights_only=True)))
     with learner.no_logging(), learner.no_bar():
@@ -72,12 +58,23 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, setti
             clock.accuracy = accuracy(odds, labels).item()
     with clock.phase("measuring"):
         sample = torch.zeros(1, 3, *split.shape[:2], device=place)
-        clock.multiply_adds = pytorch.multiply_adds(model, sample)
-    with clock.input_alone(schedule.input_steps):
-        for _, _ in zip(range(schedule.input_steps), loaders.train, strict=False):
-            pass
-        clock.synchronise()
+        clock.multiply_adds = pytorch_recipe.multiply_adds(model, sample)
+    pytorch.time_input(clock, lambda: loaders.train)
     return partial(pytorch.predict, model, place=place)
+
+
+def _learner(recipe: dict, model: torch.nn.Module, loaders: DataLoaders) -> Learner:
+    """The model with its loss, its optimiser and its accuracy; its head can be trained alone."""
+    optimizer = recipe["optimizer"]
+    momenta = {"mom": optimizer["beta_1"], "sqr_mom": optimizer["beta_2"]}
+    return Learner(
+        loaders,
+        model,
+        loss_func=pytorch_recipe.LOSSES[recipe["loss"]],
+        opt_func=partial(Adam, **momenta, eps=optimizer["epsilon"]),
+        splitter=model_meta[resnet50]["split"],
+        metrics=accuracy,
+    )
 
 
 def _save(model: torch.nn.Module, path: Path) -> None:
@@ -85,8 +82,10 @@ def _save(model: torch.nn.Module, path: Path) -> None:
     pytorch.write(model.state_dict(), path)
 
 
-def _loaders(split: Split, samples: int, held_out: int, batch: int, tuning: dict, place):
+def _loaders(split: Split, schedule: Schedule, recipe: dict, place: torch.device) -> DataLoaders:
     """Pictures from memory one by one, changed at random batch by batch."""
+    tuning = recipe["fine_tuning"]
+    samples, held_out = schedule.samples, schedule.evaluation_samples
     pictures = [split.x_train[:samples], split.x_validation[:held_out]]
     labels = [split.y_train[:samples], split.y_validation[:held_out]]
     border = len(pictures[0])
@@ -109,7 +108,7 @@ def _loaders(split: Split, samples: int, held_out: int, batch: int, tuning: dict
         max_lighting=tuning["lighting"], max_warp=0.0,
     )  # fmt: skip
     return datasets.dataloaders(
-        bs=batch,
+        bs=recipe["batch_size"],
         num_workers=0,
         device=place,
         drop_last=False,

@@ -114,6 +114,8 @@ def _read_times(times: dict, clock: Clock) -> None:
         marks = {int(step): seconds for step, seconds in epoch.pop("marks").items()}
         clock.epochs.append(Epoch(number, marks=marks, **epoch))
     clock.input = times["input"]
+    if clock.input:
+        clock.add("measuring", clock.input["seconds"])
     if times["failure"]:
         raise RuntimeError(times["failure"])
 

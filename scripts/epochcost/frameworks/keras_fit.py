@@ -1,11 +1,9 @@
 """Keras as most people write it: compile, fit on arrays, a callback for the clock.
 
 Shared by the backends, which choose themselves by importing this module last (keras_tensorflow,
-keras_torch, keras_jax). Keras 3 adds RMSprop's epsilon under the root where PyTorch and Keras 2
-add it to the root, so its square is given.
+keras_torch, keras_jax).
 """
 
-import math
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 import keras
 import numpy as np
 
+from epochcost.frameworks import keras_recipe
 from epochcost.measurement.clock import Clock, Stopwatch
 from epochcost.workloads import Split
 
@@ -47,34 +46,18 @@ def train(
     schedule, batch = clock.schedule, recipe["batch_size"]
     with clock.phase("build"):
         keras.utils.set_random_seed(seed)
-        if settings.get("precision") == "bfloat16":
-            keras.config.set_dtype_policy("mixed_bfloat16")
-        model = definition.keras_model(split, recipe["model"])
-        model.compile(
-            optimizer=optimizer_of(recipe["optimizer"]),
-            loss=loss_of(recipe["loss"]),
-            metrics=[_accuracy_of(recipe["loss"])] if schedule.evaluation_steps else None,
-            steps_per_execution=settings.get("steps_per_execution", 1),
-            jit_compile=settings.get("jit_compile", "auto"),
-        )
-        if settings.get("jit_compile") is True and not model.jit_compile:
-            raise RuntimeError("Keras does not compile this model")
-        clock.multiply_adds = multiply_adds(model)
+        model = _compiled(recipe, definition, split, settings, bool(schedule.evaluation_steps))
+        clock.multiply_adds = keras_recipe.multiply_adds(model)
     clock.resume(partial(_restore, model, seed + len(clock.epochs)))
     clock.synchronise = lambda: _wait_for(model)
     clock.steps_per_call = settings.get("steps_per_execution", 1)
-    samples = schedule.samples
-    training = {
-        "x": split.x_train[:samples],
-        "y": split.y_train[:samples],
-        "batch_size": batch,
-    }
+    samples, held_out = schedule.samples, schedule.evaluation_samples
+    training = {"x": split.x_train[:samples], "y": split.y_train[:samples], "batch_size": batch}
     if pipeline:
         with clock.phase("data"):
             training = {"x": pipeline(*training.values())}
     validation = None
     if schedule.evaluation_steps:
-        held_out = schedule.evaluation_samples
         validation = (split.x_validation[:held_out], split.y_validation[:held_out])
     reader = _ReadClock(clock)
     model.fit(
@@ -88,24 +71,46 @@ def train(
         callbacks=[reader],
     )
     reader.end()
-    first = split.x_train[:batch], split.y_train[:batch]
-    _time_input(clock, training, (repeated or _Repeated)(*first))
+    _time_input(clock, training, batch, repeated or _Repeated)
     return lambda inputs: np.asarray(model.predict_on_batch(inputs), np.float32)
 
 
-def _time_input(clock: Clock, training: dict, repeated) -> None:
-    """Time the input pipeline with a model that does nothing; first steps are a warm-up."""
-    steps = clock.schedule.input_steps
+def _compiled(
+    recipe: dict, definition, split: Split, settings: dict, validates: bool
+) -> keras.Model:
+    """The model of a recipe, with its loss, its optimiser and, where it is validated, accuracy."""
+    if settings.get("precision") == "bfloat16":
+        keras.config.set_dtype_policy("mixed_bfloat16")
+    model = definition.keras_model(split, recipe["model"])
+    model.compile(
+        optimizer=keras_recipe.optimizer_of(recipe["optimizer"]),
+        loss=keras_recipe.loss_of(recipe["loss"]),
+        metrics=[keras_recipe.accuracy_of(recipe["loss"])] if validates else None,
+        steps_per_execution=settings.get("steps_per_execution", 1),
+        jit_compile=settings.get("jit_compile", "auto"),
+    )
+    if settings.get("jit_compile") is True and not model.jit_compile:
+        raise RuntimeError("Keras does not compile this model")
+    return model
+
+
+def _time_input(clock: Clock, training: dict, batch: int, repeated: Callable) -> None:
+    """Time the input pipeline with a model that does nothing."""
+    # Of a batch that holds next to nothing, handing it over to the framework costs nothing.
+    empty = repeated(np.zeros((batch, 1), np.uint8), np.zeros(batch, np.uint8))
     with clock.phase("measuring"):
         model = _Idle(name="idle")
         model.compile()
-        model.fit(repeated, steps_per_epoch=1, verbose=0)
-        loop = Stopwatch()
-        model.fit(repeated, steps_per_epoch=steps, verbose=0)
-        loop_s = loop.seconds()
-        model.fit(**training, steps_per_epoch=1, verbose=0)
-    with clock.input_alone(steps, loop_s):
-        model.fit(**training, steps_per_epoch=steps, verbose=0)
+
+    def passes(given: dict, steps: int) -> None:
+        model.fit(**given, steps_per_epoch=steps, verbose=0)
+
+    # Keras would make an order of all the batches that such a data set has.
+    loop, steps = {"x": empty, "shuffle": False}, clock.schedule.input_steps
+    with clock.phase("measuring"):
+        for given in (loop, training):
+            passes(given, 1)  # a warm-up
+    clock.time_input(steps, partial(passes, training, steps), partial(passes, loop, steps))
 
 
 class _Repeated(keras.utils.PyDataset):
@@ -205,73 +210,3 @@ class _ReadClock(keras.callbacks.Callback):
         self._clock.epoch_end(logs["loss"], logs.get("val_accuracy"))
         self._clock.checkpoint(partial(_save, self.model))
         self._outside_epochs = Stopwatch()
-
-
-def multiply_adds(model: keras.Model) -> int:
-    """Products with their sums of one sample's way through a model: each weight, each time used."""
-    count = 0
-    for layer in model.layers:
-        if isinstance(layer, keras.layers.Conv2D):
-            _, height, width, _ = layer.output.shape
-            count += height * width * math.prod(layer.kernel.shape)
-        elif isinstance(layer, keras.layers.Dense):
-            count += math.prod(layer.kernel.shape)
-        elif isinstance(layer, keras.layers.LSTM | keras.layers.Bidirectional):
-            steps = layer.input.shape[1]
-            products = [weights for weights in layer.weights if "kernel" in weights.name]
-            count += steps * sum(math.prod(weights.shape) for weights in products)
-    return count
-
-
-def loss_of(name: str) -> keras.losses.Loss:
-    """The loss of a recipe, on logits, as the mean over a batch."""
-    if name == "binary_crossentropy":
-        return keras.losses.BinaryCrossentropy(from_logits=True)
-    return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-
-
-def _accuracy_of(loss: str) -> keras.metrics.Metric:
-    """The accuracy that belongs to a loss; logits of two classes are cut at 0."""
-    if loss == "binary_crossentropy":
-        return keras.metrics.BinaryAccuracy(name="accuracy", threshold=0.0)
-    return keras.metrics.SparseCategoricalAccuracy(name="accuracy")
-
-
-class _Dense:
-    """An optimiser over every weight, also those of words that a batch does not have.
-
-    On TensorFlow the gradient of an embedding comes as slices, one for each time that a word
-    occurs. Keras 3 squares the slices before it adds up those of the same word, which is another
-    algorithm than on its other backends, in PyTorch, and in Keras 2.
-    """
-
-    def update_step(self, gradient, variable, learning_rate):
-        import tensorflow as tf
-
-        super().update_step(tf.convert_to_tensor(gradient), variable, learning_rate)
-
-
-def _dense(kind: type) -> type:
-    """An optimiser of Keras, whose gradients are dense on every backend.
-
-    Where they are so already it is Keras's own: on PyTorch Keras takes all weights in one go, but
-    not for a class of somebody else's.
-    """
-    if keras.backend.backend() != "tensorflow":
-        return kind
-    return type(f"Dense{kind.__name__}", (_Dense, kind), {})
-
-
-def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
-    """The optimiser of a recipe."""
-    rate, epsilon = settings["learning_rate"], settings["epsilon"]
-    match settings["name"]:
-        case "rmsprop":
-            kind, options = keras.optimizers.RMSprop, {"rho": settings["rho"]}
-            epsilon = epsilon**2
-        case "adadelta":
-            kind, options = keras.optimizers.Adadelta, {"rho": settings["rho"]}
-        case _:
-            kind = keras.optimizers.Adam
-            options = {name: settings[name] for name in ("beta_1", "beta_2")}
-    return _dense(kind)(rate, epsilon=epsilon, **options)

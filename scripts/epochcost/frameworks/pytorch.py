@@ -1,10 +1,10 @@
 """PyTorch with a plain training loop over arrays in memory, eager, no workers.
 
-Weights start as Keras starts them (`initialise`), so that losses compare.
+Weights start as Keras starts them (pytorch_recipe.py), so that losses compare.
 """
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from epochcost.frameworks import memory_choices, pytorch_group, thread_choices
+from epochcost.frameworks import memory_choices, pytorch_group, pytorch_recipe, thread_choices
 from epochcost.frameworks.pytorch_group import Group
 from epochcost.measurement import machine
 from epochcost.measurement.clock import Clock, Epoch
@@ -80,15 +80,15 @@ def train(
         The trained model as a function: a batch of samples -> logits.
     """
     schedule, batch = clock.schedule, recipe["batch_size"]
-    loss, host = LOSSES[recipe["loss"]], torch.device("cpu")
+    loss, host = pytorch_recipe.LOSSES[recipe["loss"]], torch.device("cpu")
     samples = schedule.samples
     held_out = schedule.evaluation_samples
     validation = None
     with clock.phase("data"):
         # All of them, also where an epoch is short: picking from few is faster than from many.
-        data = tensors(split.x_train, split.y_train, loss, host)
+        data = pytorch_recipe.tensors(split.x_train, split.y_train, loss, host)
         if held_out:
-            validation = tensors(
+            validation = pytorch_recipe.tensors(
                 split.x_validation[:held_out], split.y_validation[:held_out], loss, host
             )
     model_facts = replace(split, x_train=split.x_train[:1], x_validation=None, y_validation=None)
@@ -100,14 +100,22 @@ def train(
             group = stack.enter_context(pytorch_group.started(count, _train_as_another, *others))
         model = training.fit(group, clock, seed)
     with clock.phase("measuring"):  # after training, which it would warm up
-        clock.multiply_adds = multiply_adds(model, training.data[0][:1])
-    with clock.input_alone(schedule.input_steps):
-        order = torch.Generator(group.place)
-        batches = _batches(group, training.data, samples, batch, order)
-        for _, _ in zip(range(schedule.input_steps), batches, strict=False):
+        clock.multiply_adds = pytorch_recipe.multiply_adds(model, training.data[0][:1])
+    order = torch.Generator(group.place)
+    time_input(clock, lambda: _batches(group, training.data, samples, batch, order))
+    return partial(predict, model, place=group.place)
+
+
+def time_input(clock: Clock, batches: Callable[[], Iterable]) -> None:
+    """Time the batches alone; each call of `batches` begins an epoch of them."""
+    steps = clock.schedule.input_steps
+
+    def take() -> None:
+        for _, _ in zip(range(steps), batches(), strict=False):
             pass
         clock.synchronise()
-    return partial(predict, model, place=group.place)
+
+    clock.time_input(steps, take)
 
 
 def _train_as_another(
@@ -143,7 +151,7 @@ class _Training:
     def fit(self, group: Group, clock: Clock, seed: int) -> nn.Module:
         """Build the model and train it to the end of the clock's schedule."""
         schedule, batch = clock.schedule, self.recipe["batch_size"]
-        place, loss = group.place, LOSSES[self.recipe["loss"]]
+        place, loss = group.place, pytorch_recipe.LOSSES[self.recipe["loss"]]
         with clock.phase("data"):
             self.data, self.held_out = (
                 part and tuple(tensor.to(place) for tensor in part)
@@ -179,45 +187,13 @@ class _Training:
         definition = importlib.import_module(self.definition)
         model = definition.torch_model(self.split, self.recipe["model"])
         if self.split.weights is None:
-            model.apply(initialise)
+            model.apply(pytorch_recipe.initialise)
         model.to(place)
-        optimizer = optimizer_of(self.recipe["optimizer"], model, self.settings)
+        optimizer = pytorch_recipe.optimizer_of(self.recipe["optimizer"], model, self.settings)
         self.data, self.held_out = arrange(model, self.data, self.held_out, self.settings)
         if self.settings.get("precision") == "bfloat16":
             compute_in_bfloat16(model, place)
         return model, optimizer
-
-
-@torch.no_grad()
-def multiply_adds(model: nn.Module, sample: torch.Tensor) -> int:
-    """Products with their sums of one sample's way through a model: each weight, each time used.
-
-    Args:
-        sample: one sample as the model takes it.
-    """
-    counts = []
-
-    def count(layer: nn.Module, given: tuple, result) -> None:
-        if isinstance(layer, nn.Conv2d):
-            counts.append(layer.weight.numel() * result[0, 0].numel())
-        elif isinstance(layer, nn.Linear):
-            counts.append(layer.weight.numel())
-        else:
-            steps = given[0].shape[1]
-            products = [w for name, w in layer.named_parameters() if name.startswith("weight")]
-            counts.append(steps * sum(weights.numel() for weights in products))
-
-    kinds = (nn.Conv2d, nn.Linear, nn.LSTM)
-    hooks = [
-        layer.register_forward_hook(count) for layer in model.modules() if isinstance(layer, kinds)
-    ]
-    training = model.training
-    model.eval()
-    model(sample)
-    model.train(training)
-    for hook in hooks:
-        hook.remove()
-    return sum(counts)
 
 
 def save(model: nn.Module, optimizer, order: torch.Generator | None, path: Path) -> None:
@@ -254,42 +230,6 @@ def restore(model: nn.Module, optimizer, order: torch.Generator | None, path: Pa
         torch.cuda.set_rng_state_all(state["random_of_gpus"])
     if order:
         order.set_state(state["order"])
-
-
-class CategoricalCrossentropy:
-    """Cross-entropy of logits and class numbers, as the mean over a batch."""
-
-    label_type = torch.int64
-
-    def __call__(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        return nn.functional.cross_entropy(logits, labels)
-
-    def activation(self, logits: torch.Tensor) -> torch.Tensor:
-        """Logits as probabilities; fastai averages these over several views."""
-        return logits.softmax(1)
-
-    def classes(self, logits: torch.Tensor) -> torch.Tensor:
-        """The class that logits say."""
-        return logits.argmax(1)
-
-
-class BinaryCrossentropy:
-    """Cross-entropy of one logit (samples x 1) and labels 0 or 1, as the mean over a batch."""
-
-    label_type = torch.float32
-
-    def __call__(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        return nn.functional.binary_cross_entropy_with_logits(logits.squeeze(1), labels)
-
-    def classes(self, logits: torch.Tensor) -> torch.Tensor:
-        """The class that logits say, as a float."""
-        return (logits.squeeze(1) > 0).float()
-
-
-LOSSES = {
-    "categorical_crossentropy": CategoricalCrossentropy(),
-    "binary_crossentropy": BinaryCrossentropy(),
-}
 
 
 def _train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.Tensor:
@@ -358,7 +298,7 @@ def _accuracy(group: Group, model, loss, held_out, batch: int, clock: Clock) -> 
 def predict(model, inputs: np.ndarray, place: torch.device) -> np.ndarray:
     """The logits of a batch of samples."""
     model.eval()
-    return model(_inputs(inputs).to(place)).cpu().numpy()
+    return model(pytorch_recipe.inputs_of(inputs).to(place)).cpu().numpy()
 
 
 def apply(settings: dict) -> None:
@@ -390,63 +330,3 @@ def compute_in_bfloat16(model: nn.Module, place: torch.device) -> None:
 def synchronise_of(place: torch.device) -> Callable[[], None]:
     """A function that returns when the device is idle; a processor has nothing to wait for."""
     return torch.cuda.synchronize if place.type == "cuda" else lambda: None
-
-
-def tensors(
-    inputs: np.ndarray, labels: np.ndarray, loss, place: torch.device
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Inputs (pictures with channels first) and labels, where the model is."""
-    return _inputs(inputs).to(place), torch.from_numpy(labels).to(place, loss.label_type)
-
-
-def _inputs(inputs: np.ndarray) -> torch.Tensor:
-    if inputs.ndim == 4:
-        # A copy, always: of grey pictures a view would do, which PyTorch takes for channels last.
-        inputs = np.moveaxis(inputs, -1, 1).copy(order="C")
-    # PyTorch takes no views that must not be written to, such as overlapping windows of a text.
-    return torch.from_numpy(inputs if inputs.flags.writeable else inputs.copy())
-
-
-def initialise(layer: nn.Module) -> None:
-    """Weights as Keras starts them: Glorot uniform, biases 0, embeddings uniform to 0.05.
-
-    An LSTM starts with orthogonal recurrent weights and a forget bias of 1. PyTorch's LSTM has
-    two biases where Keras has one; the second stays at 0 and is not trained.
-    """
-    if isinstance(layer, nn.Linear | nn.Conv2d):
-        nn.init.xavier_uniform_(layer.weight)
-        nn.init.zeros_(layer.bias)
-    elif isinstance(layer, nn.Embedding | nn.EmbeddingBag):
-        nn.init.uniform_(layer.weight, -0.05, 0.05)
-    elif isinstance(layer, nn.LSTM):
-        for name, weights in layer.named_parameters():
-            if name.startswith("weight_ih"):
-                nn.init.xavier_uniform_(weights)
-            elif name.startswith("weight_hh"):
-                nn.init.orthogonal_(weights)
-            else:
-                nn.init.zeros_(weights)
-            if name.startswith("bias_ih"):
-                with torch.no_grad():
-                    weights[layer.hidden_size : 2 * layer.hidden_size] = 1  # forget gate
-            elif name.startswith("bias_hh"):
-                weights.requires_grad_(False)
-
-
-def optimizer_of(optimizer: dict, model: nn.Module, settings: dict) -> torch.optim.Optimizer:
-    """The optimiser of a recipe, for the weights of a model that are trained."""
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
-    rate, epsilon = optimizer["learning_rate"], optimizer["epsilon"]
-    match optimizer["name"]:
-        case "rmsprop":
-            return torch.optim.RMSprop(weights, lr=rate, alpha=optimizer["rho"], eps=epsilon)
-        case "adadelta":
-            return torch.optim.Adadelta(weights, lr=rate, rho=optimizer["rho"], eps=epsilon)
-    return torch.optim.Adam(
-        weights,
-        lr=rate,
-        betas=(optimizer["beta_1"], optimizer["beta_2"]),
-        eps=epsilon,
-        # None leaves the choice to PyTorch.
-        fused=settings.get("fused_optimizer") or None,
-    )

@@ -1,4 +1,4 @@
-"""What the processor did during a run: for it, for others, for nobody."""
+"""What the processor did during a run, for it, for others, for nobody; what disturbed the run."""
 
 import os
 import sys

@@ -12,11 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 import psutil
 
 from epochcost.errors import InputError, one_line
 from epochcost.measurement.schedule import Schedule
+
+_INPUT_ROUNDS = 3
 
 
 @dataclass
@@ -204,19 +207,31 @@ class Clock:
         """Seconds of the run's processes so far, without waiting for other trainings."""
         return self.wall_before + process_age() - self.waited
 
-    @contextmanager
-    def input_alone(self, steps: int, loop_s: float = 0.0) -> Iterator[None]:
+    def time_input(
+        self, steps: int, take: Callable[[], None], loop: Callable[[], None] | None = None
+    ) -> None:
         """Time what it takes to have `steps` batches and do nothing with them.
 
-        It is done after training, so that it disturbs nothing. Where a framework has its next
-        batch ready while it trains, the wait for data within training is shorter than this.
+        It is done after training, so that it disturbs nothing. Each is done three times, in turn,
+        and the middle counts. Where a framework has its next batch ready while it trains, the wait
+        for data within training is shorter than this.
 
         Args:
-            loop_s: what as many steps take that have one batch again and again: the framework's
-                own loop, which is there without any input.
+            take: has so many batches.
+            loop: does the same with a batch that is there already: the framework's own loop, which
+                costs its time without any input.
         """
+        takes, loops = [], []
         with self.phase("measuring"):
-            start = time.perf_counter()
-            yield
-            seconds = time.perf_counter() - start
-            self.input = {"steps": steps, "seconds": seconds, "loop_s": loop_s}
+            for _ in range(_INPUT_ROUNDS):
+                if loop:
+                    loops.append(_seconds_of(loop))
+                takes.append(_seconds_of(take))
+        loop_s = median(loops) if loops else 0.0
+        self.input = {"steps": steps, "seconds": median(takes), "loop_s": loop_s}
+
+
+def _seconds_of(work: Callable[[], None]) -> float:
+    stopwatch = Stopwatch()
+    work()
+    return stopwatch.seconds()

@@ -39,11 +39,15 @@ def describe() -> dict[str, Any]:
 
 def usable_cores() -> int:
     """Logical cores that this process may use: by its affinity, and by its container's share."""
-    allowed = psutil.cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
-        allowed = len(os.sched_getaffinity(0))
-    share = limits.cpus()
+    allowed, share = allowed_cores(), limits.cpus()
     return allowed if share is None else max(1, min(allowed, int(share)))
+
+
+def allowed_cores() -> int:
+    """Logical cores that the threads of this process may be on, whatever share it has of them."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return psutil.cpu_count() or 1
 
 
 def has_bfloat16(device: str) -> bool:

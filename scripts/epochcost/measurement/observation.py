@@ -9,23 +9,10 @@ from typing import Any
 
 from epochcost.measurement import activity
 from epochcost.measurement.clock import Clock, Epoch
+from epochcost.records.names import RunName
 from epochcost.records.passes import EVALUATE, TRAIN, passes
+from epochcost.records.phases import PHASES
 from epochcost.records.record import LOSS, SCHEMA_VERSION, reached
-
-_PHASES = (
-    "import",
-    "data",
-    "build",
-    "first_step",
-    "train",
-    "evaluate",
-    "finish",
-    "predict",
-    "sample",
-    "save",
-    "lost",
-    "measuring",
-)
 
 
 def now() -> str:
@@ -51,15 +38,11 @@ def record(
         seen: what the sampler saw (`sampler.Observed.summary`).
         failure: phase and reason when the run failed, else None.
     """
-    recipe, data = about["settings"], about["data"]
+    recipe = about["settings"]
     # Generated data say nothing about quality, and neither does a part of a training.
-    judged = run["scale"] == "full" and failure is None and data["source"] != "synthetic"
-    metric, target = recipe["quality"]["metric"], recipe["quality"]["target"]
-    value = _metric(clock.epochs[-1], metric) if clock.epochs else None
-    if clock.accuracy is not None:
-        value = _finite(clock.accuracy)
-    batch, trained = recipe["batch_size"], clock.schedule.samples
-    held_out = clock.schedule.evaluation_samples
+    generated = about["data"]["source"] == "synthetic"
+    judged = run["scale"] == "full" and failure is None and not generated
+    batch = recipe["batch_size"]
     blocks = [] if failure else _blocks(clock, batch)
     wall = clock.wall()
     # What an earlier process used was not counted.
@@ -67,7 +50,7 @@ def record(
     return {
         "schema_version": SCHEMA_VERSION,
         "run": {
-            "id": "{hardware}/{workload}/{framework}/{variant}-{trial}".format(**run),
+            "id": str(RunName.of(run)),
             **run,
             "finished_at": now(),
         },
@@ -76,28 +59,11 @@ def record(
         **about,
         "wall_s": wall,
         "phases": _phases(clock, wall),
-        "epochs": [
-            {
-                "epoch": epoch.number,
-                "train_s": epoch.train_s,
-                "eval_s": epoch.eval_s,
-                "samples": trained,
-                "eval_samples": held_out,
-                "loss": _finite(epoch.loss),
-                "metric": _metric(epoch, metric),
-            }
-            for epoch in clock.epochs
-            if epoch.done
-        ],
+        "epochs": _epochs(clock, recipe["quality"]["metric"]),
         "blocks": blocks,
         "input": clock.input,
         "sample": clock.sample,
-        "quality": {
-            "metric": metric,
-            "value": value,
-            "target": target,
-            "reached": reached(metric, value, target) if judged else None,
-        },
+        "quality": _quality(clock, recipe["quality"], judged),
         "flop_per_sample": _flop(clock),
         "steady_state": _steady_state(clock, blocks, batch),
         "utilisation": _utilisation(shares, seen),
@@ -123,6 +89,37 @@ def data_part(manifest: dict[str, Any], samples: tuple[int, int]) -> dict[str, A
         "validation_samples": samples[1],
         "skipped": sum(manifest["skipped"].values()),
         "sha256": _fingerprint(manifest),
+    }
+
+
+def _epochs(clock: Clock, metric: str) -> list[dict[str, Any]]:
+    """The epochs that were trained to their end."""
+    return [
+        {
+            "epoch": epoch.number,
+            "train_s": epoch.train_s,
+            "eval_s": epoch.eval_s,
+            "samples": clock.schedule.samples,
+            "eval_samples": clock.schedule.evaluation_samples,
+            "loss": _finite(epoch.loss),
+            "metric": _metric(epoch, metric),
+        }
+        for epoch in clock.epochs
+        if epoch.done
+    ]
+
+
+def _quality(clock: Clock, wanted: dict[str, Any], judged: bool) -> dict[str, Any]:
+    """What the last epoch reached, or an extra pass after it, beside the target of the recipe."""
+    metric, target = wanted["metric"], wanted["target"]
+    value = _metric(clock.epochs[-1], metric) if clock.epochs else None
+    if clock.accuracy is not None:
+        value = _finite(clock.accuracy)
+    return {
+        "metric": metric,
+        "value": value,
+        "target": target,
+        "reached": reached(metric, value, target) if judged else None,
     }
 
 
@@ -158,11 +155,8 @@ def diverged(clock: Clock) -> bool:
 
 
 def _phases(clock: Clock, wall: float) -> dict[str, float | None]:
-    """Seconds by phase, together the wall time; the first step is taken out of the training time.
-
-    `measuring` is what epochcost adds to a training; `other` is in no phase.
-    """
-    phases: dict[str, float | None] = dict.fromkeys(_PHASES)
+    """Seconds by phase, together the wall time; the first step is taken out of the training."""
+    phases: dict[str, float | None] = dict.fromkeys(PHASES)
     phases.update(clock.phases)
     if clock.epochs:
         # Of a framework that does several steps in one call it is the first of these calls.

@@ -45,7 +45,7 @@ def describe(framework: ModuleType, settings: dict[str, Any]) -> dict[str, Any]:
         "framework_version": framework.VERSION,
         "packages": _versions(),
         "device": framework.device(),
-        "threads": machine.usable_cores() if framework.threads() == 0 else framework.threads(),
+        "threads": machine.allowed_cores() if framework.threads() == 0 else framework.threads(),
         "settings": settings,
         "environment": _environment(),
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from epochcost import schemas
 from epochcost.errors import InputError, nearest, one_line
-from epochcost.records import record
+from epochcost.records import place, record
 
 _JUDGED = ("metric", "value", "target")
 SCHEMA = schemas.FOLDER / "record.schema.json"
@@ -59,7 +59,7 @@ def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
             merged.known.append(path)
             continue
         there.add(record.identity(content))
-        merged.added[path] = record.add(own, content["run"], path.read_bytes())
+        merged.added[path] = place.add(own, content["run"], path.read_bytes())
     return merged
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from epochcost.costs.rows import RANDOM
-from epochcost.words import amounts, names
+from epochcost.words import amounts, names, remarks
 
 _HEAD = (
     ("workload", False),
@@ -153,15 +153,9 @@ def _cells(row) -> list[str]:
         str(row.runs),
         epoch,
         share,
-        _samples(row),
+        remarks.samples(row),
         ", ".join(_remarks(row)),
     ]
-
-
-def _samples(row) -> str:
-    if pd.notna(row.complete_samples) and row.train_samples != row.complete_samples:
-        return f"{row.train_samples:,.0f} of {row.complete_samples:,.0f}"
-    return f"{row.train_samples:,.0f}"
 
 
 def _remarks(row) -> list[str]:

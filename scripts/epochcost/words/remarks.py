@@ -45,11 +45,25 @@ def of_data(row) -> list[str]:
     notes = []
     if row.synthetic:
         notes.append("synthetic data")
-    known = pd.notna(row.train_samples) and pd.notna(row.complete_samples)
-    if known and row.train_samples != row.complete_samples:
-        notes.append(f"{row.train_samples:,.0f} of {row.complete_samples:,.0f} samples")
+    if _differs(row):
+        notes.append(f"{samples(row)} samples")
     elif not row.data_complete and not row.synthetic:
         notes.append("subset of the data")
     if row.weights == RANDOM:
         notes.append("from random weights")
     return notes
+
+
+def samples(row) -> str:
+    """How many samples a row was trained on, and how many they should be where that differs."""
+    trained = f"{row.train_samples:,.0f}"
+    if not _differs(row):
+        return trained
+    # Of complete data it is another edition.
+    complete = f"{row.complete_samples:,.0f}"
+    return f"{trained} (published: {complete})" if row.data_complete else f"{trained} of {complete}"
+
+
+def _differs(row) -> bool:
+    known = pd.notna(row.train_samples) and pd.notna(row.complete_samples)
+    return known and row.train_samples != row.complete_samples

@@ -1,0 +1,79 @@
+"""A recipe in Keras: loss, accuracy, optimiser, operations.
+
+Keras 3 adds RMSprop's epsilon under the root where PyTorch and Keras 2 add it to the root, so its
+square is given.
+"""
+
+import math
+
+import keras
+
+
+def multiply_adds(model: keras.Model) -> int:
+    """Products with their sums of one sample's way through a model: each weight, each time used."""
+    count = 0
+    for layer in model.layers:
+        if isinstance(layer, keras.layers.Conv2D):
+            _, height, width, _ = layer.output.shape
+            count += height * width * math.prod(layer.kernel.shape)
+        elif isinstance(layer, keras.layers.Dense):
+            count += math.prod(layer.kernel.shape)
+        elif isinstance(layer, keras.layers.LSTM | keras.layers.Bidirectional):
+            steps = layer.input.shape[1]
+            products = [weights for weights in layer.weights if "kernel" in weights.name]
+            count += steps * sum(math.prod(weights.shape) for weights in products)
+    return count
+
+
+def loss_of(name: str) -> keras.losses.Loss:
+    """The loss of a recipe, on logits, as the mean over a batch."""
+    if name == "binary_crossentropy":
+        return keras.losses.BinaryCrossentropy(from_logits=True)
+    return keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+
+def accuracy_of(loss: str) -> keras.metrics.Metric:
+    """The accuracy that belongs to a loss; logits of two classes are cut at 0."""
+    if loss == "binary_crossentropy":
+        return keras.metrics.BinaryAccuracy(name="accuracy", threshold=0.0)
+    return keras.metrics.SparseCategoricalAccuracy(name="accuracy")
+
+
+class _Dense:
+    """An optimiser over every weight, also those of words that a batch does not have.
+
+    On TensorFlow the gradient of an embedding comes as slices, one for each time that a word
+    occurs. Keras 3 squares the slices before it adds up those of the same word, which is another
+    algorithm than on its other backends, in PyTorch, and in Keras 2.
+    """
+
+    def update_step(self, gradient, variable, learning_rate):
+        import tensorflow as tf
+
+        super().update_step(tf.convert_to_tensor(gradient), variable, learning_rate)
+
+
+def _dense(kind: type) -> type:
+    """An optimiser of Keras, whose gradients are dense on every backend.
+
+    Where they are so already it is Keras's own: on PyTorch Keras takes all weights in one go, but
+    not for a class of somebody else's.
+    """
+    if keras.backend.backend() != "tensorflow":
+        return kind
+    return type(f"Dense{kind.__name__}", (_Dense, kind), {})
+
+
+def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
+    """The optimiser of a recipe."""
+    rate, epsilon = settings["learning_rate"], settings["epsilon"]
+    match settings["name"]:
+        case "rmsprop":
+            kind, options = keras.optimizers.RMSprop, {"rho": settings["rho"]}
+            epsilon = epsilon**2
+        case "adadelta":
+            kind, options = keras.optimizers.Adadelta, {"rho": settings["rho"]}
+        case _:
+            kind = keras.optimizers.Adam
+            options = {name: settings[name] for name in ("beta_1", "beta_2")}
+    return _dense(kind)(rate, epsilon=epsilon, **options)

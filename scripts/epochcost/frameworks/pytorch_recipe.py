@@ -1,0 +1,134 @@
+"""A recipe in PyTorch and fastai: loss, optimiser, first weights, arrays, operations."""
+
+import numpy as np
+import torch
+from torch import nn
+
+
+class CategoricalCrossentropy:
+    """Cross-entropy of logits and class numbers, as the mean over a batch."""
+
+    label_type = torch.int64
+
+    def __call__(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return nn.functional.cross_entropy(logits, labels)
+
+    def activation(self, logits: torch.Tensor) -> torch.Tensor:
+        """Logits as probabilities; fastai averages these over several views."""
+        return logits.softmax(1)
+
+    def classes(self, logits: torch.Tensor) -> torch.Tensor:
+        """The class that logits say."""
+        return logits.argmax(1)
+
+
+class BinaryCrossentropy:
+    """Cross-entropy of one logit (samples x 1) and labels 0 or 1, as the mean over a batch."""
+
+    label_type = torch.float32
+
+    def __call__(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        return nn.functional.binary_cross_entropy_with_logits(logits.squeeze(1), labels)
+
+    def classes(self, logits: torch.Tensor) -> torch.Tensor:
+        """The class that logits say, as a float."""
+        return (logits.squeeze(1) > 0).float()
+
+
+LOSSES = {
+    "categorical_crossentropy": CategoricalCrossentropy(),
+    "binary_crossentropy": BinaryCrossentropy(),
+}
+
+
+def initialise(layer: nn.Module) -> None:
+    """Weights as Keras starts them: Glorot uniform, biases 0, embeddings uniform to 0.05.
+
+    An LSTM starts with orthogonal recurrent weights and a forget bias of 1. PyTorch's LSTM has
+    two biases where Keras has one; the second stays at 0 and is not trained.
+    """
+    if isinstance(layer, nn.Linear | nn.Conv2d):
+        nn.init.xavier_uniform_(layer.weight)
+        nn.init.zeros_(layer.bias)
+    elif isinstance(layer, nn.Embedding | nn.EmbeddingBag):
+        nn.init.uniform_(layer.weight, -0.05, 0.05)
+    elif isinstance(layer, nn.LSTM):
+        for name, weights in layer.named_parameters():
+            if name.startswith("weight_ih"):
+                nn.init.xavier_uniform_(weights)
+            elif name.startswith("weight_hh"):
+                nn.init.orthogonal_(weights)
+            else:
+                nn.init.zeros_(weights)
+            if name.startswith("bias_ih"):
+                with torch.no_grad():
+                    weights[layer.hidden_size : 2 * layer.hidden_size] = 1  # forget gate
+            elif name.startswith("bias_hh"):
+                weights.requires_grad_(False)
+
+
+def optimizer_of(optimizer: dict, model: nn.Module, settings: dict) -> torch.optim.Optimizer:
+    """The optimiser of a recipe, for the weights of a model that are trained."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    rate, epsilon = optimizer["learning_rate"], optimizer["epsilon"]
+    match optimizer["name"]:
+        case "rmsprop":
+            return torch.optim.RMSprop(weights, lr=rate, alpha=optimizer["rho"], eps=epsilon)
+        case "adadelta":
+            return torch.optim.Adadelta(weights, lr=rate, rho=optimizer["rho"], eps=epsilon)
+    return torch.optim.Adam(
+        weights,
+        lr=rate,
+        betas=(optimizer["beta_1"], optimizer["beta_2"]),
+        eps=epsilon,
+        # None leaves the choice to PyTorch.
+        fused=settings.get("fused_optimizer") or None,
+    )
+
+
+def tensors(
+    inputs: np.ndarray, labels: np.ndarray, loss, place: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Inputs (pictures with channels first) and labels, where the model is."""
+    return inputs_of(inputs).to(place), torch.from_numpy(labels).to(place, loss.label_type)
+
+
+def inputs_of(inputs: np.ndarray) -> torch.Tensor:
+    """Samples as PyTorch takes them: pictures with channels first."""
+    if inputs.ndim == 4:
+        # A copy, always: of grey pictures a view would do, which PyTorch takes for channels last.
+        inputs = np.moveaxis(inputs, -1, 1).copy(order="C")
+    # PyTorch takes no views that must not be written to, such as overlapping windows of a text.
+    return torch.from_numpy(inputs if inputs.flags.writeable else inputs.copy())
+
+
+@torch.no_grad()
+def multiply_adds(model: nn.Module, sample: torch.Tensor) -> int:
+    """Products with their sums of one sample's way through a model: each weight, each time used.
+
+    Args:
+        sample: one sample as the model takes it.
+    """
+    counts = []
+
+    def count(layer: nn.Module, given: tuple, result) -> None:
+        if isinstance(layer, nn.Conv2d):
+            counts.append(layer.weight.numel() * result[0, 0].numel())
+        elif isinstance(layer, nn.Linear):
+            counts.append(layer.weight.numel())
+        else:
+            steps = given[0].shape[1]
+            products = [w for name, w in layer.named_parameters() if name.startswith("weight")]
+            counts.append(steps * sum(weights.numel() for weights in products))
+
+    kinds = (nn.Conv2d, nn.Linear, nn.LSTM)
+    hooks = [
+        layer.register_forward_hook(count) for layer in model.modules() if isinstance(layer, kinds)
+    ]
+    training = model.training
+    model.eval()
+    model(sample)
+    model.train(training)
+    for hook in hooks:
+        hook.remove()
+    return sum(counts)

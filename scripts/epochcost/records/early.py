@@ -1,0 +1,61 @@
+"""Records of early versions of epochcost, as if a later one had written them."""
+
+import math
+from statistics import fmean
+from typing import Any
+
+from epochcost.records.passes import EVALUATE, TRAIN
+
+# What the first records were not sampled for.
+_SAMPLED = (
+    "disturbed_share",
+    "cpu_mhz",
+    "throttled",
+    "swapped_mib",
+    "memory_stalled_share",
+    "quota_waited_share",
+)
+
+
+def completed(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with what its epochcost did not know yet: things that it did not do or measure.
+
+    The file stays as it is.
+    """
+    if not isinstance(record, dict):
+        raise TypeError("it holds no object")
+    record.setdefault("weights", None)
+    record.setdefault("input", None)
+    record.setdefault("sample", None)
+    record["data"].setdefault("skipped", 0)
+    for name in ("cloud", "hypervisor", "cache_kib", "cuda_driver", "limits"):
+        record["machine"].setdefault(name, None)
+    record["software"].setdefault("settings", {})
+    record["software"].setdefault("environment", None)
+    for name in ("wall_s", "energy_method", "yardstick", "flop_per_sample"):
+        record.setdefault(name, None)
+    record["blocks"] = _blocks(record)
+    record["utilisation"].setdefault("gpus", [])
+    record["utilisation"].setdefault("samples", None)
+    for name in _SAMPLED:
+        record["noise"].setdefault(name, None)
+    for phase in ("finish", "predict", "sample", "lost", "measuring", "other"):
+        record.get("phases", {}).setdefault(phase, None)
+    return record
+
+
+def _blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """The timed stretches; the first records had those of the first epoch's training alone."""
+    blocks = record.get("blocks", [])
+    if not blocks or "part" in blocks[0]:
+        return blocks
+    blocks = [{"epoch": 1, "part": TRAIN} | block for block in blocks]
+    first, batch = record["epochs"][0], record["settings"]["batch_size"]
+    if first["eval_s"] is not None and first["eval_samples"]:
+        steps = math.ceil(first["eval_samples"] / batch)
+        # Those passes that followed had nothing to build.
+        later = [one["seconds"] for one in record.get("evaluations", [])]
+        seconds = fmean(later) if later else first["eval_s"]
+        whole = {"steps": steps, "samples": first["eval_samples"], "seconds": seconds}
+        blocks.append({"epoch": 1, "part": EVALUATE} | whole)
+    return blocks

@@ -1,0 +1,52 @@
+"""What runs are called, which says where their records lie."""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from epochcost.errors import InputError
+
+
+@dataclass(frozen=True)
+class RunName:
+    """A run by its parts; as text local/mnist_mlp/pytorch/default-1."""
+
+    hardware: str
+    workload: str
+    framework: str
+    variant: str
+    trial: int
+
+    def __str__(self) -> str:
+        folder = f"{self.hardware}/{self.workload}/{self.framework}"
+        return f"{folder}/{self.variant}-{self.trial}"
+
+    def path(self, root: Path) -> Path:
+        """Where its record lies below `root` (results/runs)."""
+        return root / f"{self}.json"
+
+    @classmethod
+    def of(cls, run: dict[str, Any]) -> "RunName":
+        """The name of a run that a record describes, or something else that has the parts."""
+        return cls(*(run[field.name] for field in fields(cls)))
+
+    @classmethod
+    def on(cls, hardware: str, name: str) -> "RunName":
+        """The run of a hardware that is called mnist_mlp/pytorch/default-1 there."""
+        return cls(hardware, *parts_of_name(name))
+
+
+def parts_of_name(name: str) -> tuple[str, str, str, int]:
+    """Workload, framework, variant and trial of a run's name: mnist_mlp/pytorch/default-1.
+
+    Raises:
+        InputError: no run is called so.
+    """
+    try:
+        workload, framework, rest = name.split("/")
+        variant, trial = rest.rsplit("-", 1)
+        return workload, framework, variant, int(trial)
+    except ValueError:
+        raise InputError(
+            f"'{name}' is no name of a run, such as mnist_mlp/pytorch/default-1"
+        ) from None

@@ -1,0 +1,123 @@
+"""Where a record is written: whole or not at all, and never over another one."""
+
+import fcntl
+import json
+import os
+import sys
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import IO, Any
+
+from epochcost.errors import InputError
+from epochcost.records.names import RunName
+
+_RESERVED_BYTES = 64 * 1024
+
+
+class Place:
+    """The place of a record that is still to be written, taken for one process.
+
+    Space for the record is taken at once, so that a disk that fills up during a run cannot cost
+    the record of that run. What a killed process leaves is no record, and is used again.
+
+    Raises:
+        InputError: a record is there already, or another process is making it.
+        OSError: the space cannot be had.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._part = path.with_name(f".{path.name}.part")
+        self._file = self._take()
+        if path.exists():
+            self.leave()
+            raise InputError(f"{path} is there already; records are never overwritten")
+        self._file.write(b" " * _RESERVED_BYTES)
+        self._sync()
+
+    def _take(self) -> IO[bytes]:
+        """The part file, locked: the one that is there, or a new one."""
+        while True:
+            try:
+                handle = os.open(self._part, os.O_RDWR | os.O_CREAT, 0o644)
+            except PermissionError:  # its writer was killed just before it became the record
+                self._part.unlink()
+                continue
+            file = os.fdopen(handle, "r+b")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(handle).st_ino == self._part.stat().st_ino:
+                    return file
+            except BlockingIOError:
+                file.close()
+                raise InputError(f"{self.path} is being made by another process") from None
+            except FileNotFoundError:
+                pass
+            file.close()  # its holder has just removed it
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Write the record whole, or not at all; the file can then be read only.
+
+        Raises:
+            FileExistsError: another record has come to be there meanwhile.
+        """
+        self.write_bytes(_encoded(record))
+
+    def write_bytes(self, content: bytes) -> None:
+        """Write a record that somebody else wrote, as it is."""
+        self._file.seek(0)
+        self._file.write(content)
+        self._file.truncate(len(content))
+        self._sync()
+        self._part.chmod(0o444)
+        try:
+            os.link(self._part, self.path)  # unlike a rename, this never replaces a file
+        except FileExistsError:
+            raise
+        except OSError:
+            # A file system without hard links: the lock keeps other trainings out meanwhile.
+            if self.path.exists():
+                raise FileExistsError(f"{self.path} appeared during this run") from None
+            self._part.rename(self.path)
+        self.leave()
+
+    def leave(self) -> None:
+        """Give the place back."""
+        self._part.unlink(missing_ok=True)
+        self._file.close()
+
+    def _sync(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+def add(root: Path, run: dict[str, Any], content: bytes) -> Path:
+    """Keep a record under the first trial that is free, from its own number on; returns where.
+
+    Its content stays as it is. What reads records goes by the number in their names.
+    """
+    name = RunName.of(run)
+    for trial in count(name.trial):
+        target = replace(name, trial=trial).path(root)
+        try:
+            Place(target).write_bytes(content)
+        except (InputError, FileExistsError):  # taken, or another process is taking it
+            continue
+        return target
+
+
+def keep(place: Place, root: Path, record: dict[str, Any]) -> None:
+    """Write a record to its place, or beside one that has come to be there during the run."""
+    try:
+        place.write(record)
+    except FileExistsError:
+        place.leave()
+        target = add(root, record["run"], _encoded(record))
+        said = f"{place.path} appeared during this run, which is {target}"
+        print(f"epochcost: {said}", file=sys.stderr)
+
+
+def _encoded(record: dict[str, Any]) -> bytes:
+    return (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode()
