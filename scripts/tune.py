@@ -3,7 +3,7 @@
 A small search in fresh processes. First quick runs: each setting is tried on top of the best so far
 and kept where it saves more than 3 % of the predicted full run; what takes more than four times as
 long as the defaults is given up. Then whole epochs, about a minute of them, four times: the
-defaults, the best, and the best with each setting that shows in whole epochs alone, in turn. What
+defaults, the best, and the best with each setting that quick runs may misjudge, in turn. What
 wins there in every round, by 3 % in the middle and at the same quality, is kept. In: a folder of
 prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run below
 results/tuning/.
@@ -80,7 +80,8 @@ def tune(arguments: argparse.Namespace) -> None:
     best = _screened(runs, choices, defaults.seconds)
     late = frameworks.FRAMEWORKS[arguments.framework].late
     contenders = [best] if best else []
-    contenders += [best | {name: choices[name][1]} for name in late if name not in best]
+    left = [name for name in late if name in choices and name not in best]
+    contenders += [best | {name: choices[name][1]} for name in left]
     best, ratio = _confirmed(runs, contenders, _epochs_to_confirm(defaults))
     tuning.save(arguments.output, here, arguments.workload, arguments.framework, best)
     print(

@@ -108,17 +108,26 @@ def test_a_setting_is_kept_where_it_gains_and_a_failed_run_is_no_gain(
     assert whole == ([({}, 6), (found, 6)] * 4 if found else [])
 
 
-def test_a_setting_that_shows_in_whole_epochs_alone_is_tried_there(monkeypatch, tmp_path):
-    late = (("input_autotuning", False),)
+@pytest.mark.parametrize(
+    ("framework", "name", "values"),
+    [
+        ("keras-tensorflow", "input_autotuning", [True, False]),
+        ("pytorch", "keep_memory", [False, True]),
+    ],
+)
+def test_what_quick_runs_may_misjudge_is_tried_in_whole_epochs(
+    monkeypatch, tmp_path, framework, name, values
+):
+    late = ((name, values[1]),)
     times = {(): 100.0, (("a", True),): 99.0, (("b", 2),): 99.0, (("b", 3),): 99.0}
     times |= {(("c", True),): 99.0, late: 101.0}
     runs = FakeRuns(times, late={(): 150.0})
-    runs.choices = lambda: {"a": [False, True], "input_autotuning": [True, False]}
+    runs.choices = lambda: {"a": [False, True], name: values}
     monkeypatch.setattr(tune, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
-    tune.tune(argparse.Namespace(workload="w", framework="keras-tensorflow", output=path))
+    tune.tune(argparse.Namespace(workload="w", framework=framework, output=path))
     (places,) = tuning.load(path).values()
-    assert places == {"w": {"keras-tensorflow": {"input_autotuning": False}}}
+    assert places == {"w": {framework: {name: values[1]}}}
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,9 @@ from epochcost import variants
 from epochcost.frameworks import memory
 from epochcost.measurement import machine
 
+# Without it a process may be slow or fast, by what it freed before.
+KEEP_MEMORY = "keep_memory"
+
 
 @dataclass(frozen=True)
 class Framework:
@@ -33,14 +36,15 @@ class Framework:
 
     module: the module of this package that drives it.
     environment: the family of environments in envs/ that holds it.
-    late: settings whose effect shows in whole epochs, and not in a quick run.
+    late: settings that whole epochs are tried with whatever a quick run says of them: it may not
+        show their effect, or one by chance.
     onednn, bfloat16, devices: whether it has the variants no_onednn, bfloat16 and devices_2.
     legacy: it is there for those who ask for it; `make legacy` makes its environment.
     """
 
     module: str
     environment: str
-    late: tuple[str, ...] = ()
+    late: tuple[str, ...] = (KEEP_MEMORY,)
     onednn: bool = False
     bfloat16: bool = False
     devices: bool = False
@@ -50,7 +54,7 @@ class Framework:
 FRAMEWORKS = {
     "keras-tensorflow": Framework(
         *("keras_tensorflow", "tensorflow"),
-        late=("input_autotuning",),
+        late=(KEEP_MEMORY, "input_autotuning"),
         onednn=True,
         bfloat16=True,
         devices=True,
@@ -84,7 +88,7 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
     settings = settings or {}
     if not settings.get("onednn", True):
         os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
-    if settings.get("keep_memory"):
+    if settings.get(KEEP_MEMORY):
         memory.keep()
     if settings.get("devices", 1) > 1:
         # Where there is no GPU, JAX takes the processor for so many devices.
@@ -95,7 +99,7 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
 
 def memory_choices() -> dict[str, list]:
     """Whether memory that a step frees is kept for the next one; by default it is not."""
-    return {"keep_memory": [False, True]} if memory.can_be_kept() else {}
+    return {KEEP_MEMORY: [False, True]} if memory.can_be_kept() else {}
 
 
 def thread_choices() -> dict[str, list]:
