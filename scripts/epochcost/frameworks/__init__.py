@@ -26,8 +26,9 @@ from epochcost import variants
 from epochcost.frameworks import memory
 from epochcost.measurement import machine
 
-# Without it a process may be slow or fast, by what it freed before.
-KEEP_MEMORY = "keep_memory"
+# Without the one a process may be slow or fast, by what it freed before. The other counts once
+# Adam has let the moments of weights that are not met fade away, after hundreds of steps.
+KEEP_MEMORY, FLUSH_DENORMAL = "keep_memory", "flush_denormal"
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,18 @@ FRAMEWORKS = {
         bfloat16=True,
         devices=True,
     ),
-    "keras-torch": Framework("keras_torch", "torch", bfloat16=True),
+    "keras-torch": Framework(
+        *("keras_torch", "torch"), late=(KEEP_MEMORY, FLUSH_DENORMAL), bfloat16=True
+    ),
     "keras-jax": Framework("keras_jax", "jax", bfloat16=True, devices=True),
-    "pytorch": Framework("pytorch", "torch", onednn=True, bfloat16=True, devices=True),
-    "fastai": Framework("fastai", "torch", onednn=True),
+    "pytorch": Framework(
+        *("pytorch", "torch"),
+        late=(KEEP_MEMORY, FLUSH_DENORMAL),
+        onednn=True,
+        bfloat16=True,
+        devices=True,
+    ),
+    "fastai": Framework(*("fastai", "torch"), late=(KEEP_MEMORY, FLUSH_DENORMAL), onednn=True),
     "keras2-tensorflow1": Framework("keras2_tensorflow1", "keras2", legacy=True),
     "keras2-cntk": Framework("keras2_cntk", "keras2", legacy=True),
 }

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from epochcost.errors import InputError
-from epochcost.frameworks import pytorch, pytorch_recipe, torchvision_on_cpu
+from epochcost.frameworks import pytorch, pytorch_process, pytorch_recipe, torchvision_on_cpu
 from epochcost.measurement.clock import Clock
 from epochcost.measurement.schedule import Schedule
 from epochcost.workloads import Split
@@ -55,6 +55,7 @@ def train(
     Returns:
         The trained model as a function: a batch of samples -> logits.
     """
+    pytorch_process.apply(settings)
     if "fine_tuning" in recipe:
         from epochcost.frameworks import fastai_tuning
 

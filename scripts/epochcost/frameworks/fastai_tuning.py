@@ -29,7 +29,6 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, setti
     """Fine-tune a model; arguments and result as those of `fastai.train`."""
     schedule, tuning = clock.schedule, recipe["fine_tuning"]
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    pytorch.apply(settings)
     with clock.phase("data"):
         set_seed(seed + len(clock.epochs))
         loaders = _loaders(split, schedule, recipe, place)

@@ -6,7 +6,7 @@ os.environ["KERAS_BACKEND"] = "torch"
 
 import torch
 
-from epochcost.frameworks import keras_fit, memory_choices, thread_choices
+from epochcost.frameworks import keras_fit, memory_choices, pytorch_process, thread_choices
 
 VERSION = f"keras {keras_fit.keras.__version__}, torch {torch.__version__}"
 # What a training can fail with, beside a loss that is no number.
@@ -28,9 +28,7 @@ def choices(recipe: dict) -> dict[str, list]:
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
     """Train a workload; arguments and result as those of `keras_fit.train`."""
-    torch.set_flush_denormal(settings.get("flush_denormal", False))
-    if settings.get("threads"):
-        torch.set_num_threads(settings["threads"])
+    pytorch_process.apply(settings)
     return keras_fit.train(recipe, definition, split, clock, seed, settings)
 
 

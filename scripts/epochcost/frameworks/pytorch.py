@@ -14,7 +14,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from epochcost.frameworks import memory_choices, pytorch_group, pytorch_recipe, thread_choices
+from epochcost.frameworks import (
+    memory_choices,
+    pytorch_group,
+    pytorch_process,
+    pytorch_recipe,
+    thread_choices,
+)
 from epochcost.frameworks.pytorch_group import Group
 from epochcost.measurement import machine
 from epochcost.measurement.clock import Clock, Epoch
@@ -79,6 +85,7 @@ def train(
     Returns:
         The trained model as a function: a batch of samples -> logits.
     """
+    pytorch_process.apply(settings)
     schedule, batch = clock.schedule, recipe["batch_size"]
     loss, host = pytorch_recipe.LOSSES[recipe["loss"]], torch.device("cpu")
     samples = schedule.samples
@@ -301,17 +308,8 @@ def predict(model, inputs: np.ndarray, place: torch.device) -> np.ndarray:
     return model(pytorch_recipe.inputs_of(inputs).to(place)).cpu().numpy()
 
 
-def apply(settings: dict) -> None:
-    """Apply the settings that concern the whole process."""
-    torch.set_flush_denormal(settings.get("flush_denormal", False))
-    if settings.get("threads"):
-        torch.set_num_threads(settings["threads"])
-    torch.backends.mkldnn.enabled = settings.get("onednn", True)
-
-
 def arrange(model, training, validation, settings: dict):
-    """Apply the settings that concern memory and numbers; gives the arrays to train on."""
-    apply(settings)
+    """Apply the settings that concern the model's memory; gives the arrays to train on."""
     if settings.get("channels_last"):
         model.to(memory_format=torch.channels_last)
         training, validation = (
