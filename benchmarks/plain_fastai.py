@@ -131,8 +131,8 @@ def fine_tune(folder: Path, steps: int | None, stopwatch: Stopwatch) -> None:
     changes = aug_transforms(max_rotate=10, max_zoom=1.1, max_lighting=0.05, max_warp=0.0)
     loaders = DataBlock(
         blocks=(ImageBlock, CategoryBlock(vocab=[0, 1])),
-        get_x=pictures.__getitem__,
-        get_y=labels.__getitem__,
+        get_x=lambda number: pictures[number],
+        get_y=lambda number: labels[number],
         splitter=IndexSplitter(list(range(counts[0], sum(counts)))),
         batch_tfms=[*changes, Normalize.from_stats(*imagenet_stats)],
     ).dataloaders(

@@ -1,3 +1,4 @@
+import re
 import shutil
 
 import pytest
@@ -28,12 +29,16 @@ def test_the_shipped_configuration_is_valid():
         ({"wrkloads": []}, "unknown key 'wrkloads'; did you mean 'workloads'"),
         ({"data": {"source": "auto", "miror": ""}}, "unknown key 'miror'; did you mean 'mirror'"),
         ({"price": {"per_hour_usd": -1, "kind": "spot"}}, "per_hour_usd: -1 is below 0"),
-        ({"price": {"per_hour_usd": "x", "kind": "spot"}}, "'x' is not of type number or empty"),
+        ({"price": {"per_hour_usd": "x", "kind": "spot"}}, "'x' is not a number or empty"),
         ({"price": {"per_hour_usd": float("nan"), "kind": "spot"}}, "nan cannot be a price"),
         ({"python": {"torch": "/nope"}}, "python: torch: /nope does not exist"),
         ({"scale": "ful"}, "'ful' is not allowed; did you mean 'full'"),
         ({"runs": 0}, "runs: 0 is below 1"),
         ({"price_book": "2017"}, "2017"),
+        ({"price": "0,10"}, "price: '0,10' is no number, such as price=0.10"),
+        ({"deadline": "0h"}, "deadline: nothing is trained in no time"),
+        ({"workloads": None}, "workloads: it is empty, and not a list"),
+        ({"workloads": "mnist_mlp,mnist_mlp"}, "mnist_mlp, mnist_mlp: one of them is there twice"),
         ({"workload": "mnist"}, "unknown workload 'mnist'; did you mean 'mnist_"),
         ({"price": 0}, "0 is the price of the kind 'free'"),
         ({"owned": {"purchase_usd": "1000"}}, "owned: purchase_usd also needs years"),
@@ -98,7 +103,7 @@ def test_numbers_within_a_section_are_numbers(settings):
     assert known["billing"]["boot_s"] == 90
     assert known["spot"] == {"interruptions_per_hour": [0.1, 2], "wait_s": 100}
     assert known["owned"]["years"] == 3
-    with pytest.raises(InputError, match="billing: boot_s: 'long' is not of type number"):
+    with pytest.raises(InputError, match="billing: boot_s: 'long' is not a number"):
         configuration.load(settings | {"billing": settings["billing"] | {"boot_s": "long"}})
 
 
@@ -150,7 +155,7 @@ def test_the_environment_names_a_mirror_and_the_configuration_wins(settings, mon
         ("workloads.yaml", "epochs: 20", "epochs: [", "workloads.yaml, line"),
         ("workloads.yaml", "mnist_mlp:", "{{ a }}:", "a key is no single word"),
         ("hardware.yaml", "gce-p100:", "gce-k80:", "the key 'gce-k80' is there twice"),
-        ("hardware.yaml", "vcpus: 16", "vcpus: many", "'many' is not of type integer"),
+        ("hardware.yaml", "vcpus: 16", "vcpus: many", "'many' is not a whole number"),
     ],
 )
 def test_mistakes_in_the_other_files_are_named(tmp_path, settings, file, old, new, message):
@@ -169,6 +174,27 @@ def test_a_workload_that_no_configured_framework_trains_is_refused(tmp_path, set
     path.write_text(path.read_text().replace(able, "[keras-tensorflow]", 1))
     with pytest.raises(InputError, match="mnist_mlp is not trained by pytorch; frameworks that"):
         configuration.load(settings | {"frameworks": ["pytorch"]}, tmp_path)
+
+
+def test_all_workloads_are_all_that_the_frameworks_train(settings):
+    few = configuration.load(settings | {"workloads": "all"})["workloads"]
+    assert "catsdogs_resnet50" not in few
+    assert len(few) == 7
+    of_fastai = configuration.load(settings | {"workloads": "all", "frameworks": "fastai"})
+    assert of_fastai["workloads"] == ["mnist_cnn", "cifar10_cnn", "catsdogs_resnet50"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [("gce-k8,0.5\n", "unknown hardware in {book}: 'gce-k8'; did you mean"), ("", "holds no pri")],
+)
+def test_a_price_file_of_hardware_that_nobody_knows_is_refused(settings, tmp_path, rows, said):
+    book = tmp_path / "rates.csv"
+    rows = rows.replace("\n", ",USD,on_demand,2026-01-02,me\n")
+    head = "hardware_id,price_per_hour,currency,price_kind,as_of,source_id\n"
+    book.write_text(head + rows)
+    with pytest.raises(InputError, match=re.escape(said.format(book=book))):
+        configuration.load(settings | {"price_book": str(book)})
 
 
 @pytest.mark.parametrize("text", ["", "- a", "mnist_mlp: 3", "mnist_mlp: ["])

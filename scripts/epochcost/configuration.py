@@ -23,6 +23,7 @@ from epochcost.hardware import LOCAL
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR_VARIABLE = "EPOCHCOST_MIRROR"
+_PUBLISHED_PRICES = ROOT / "data/published/prices.csv"
 # Text, also where it is a number alone, which is seconds.
 _DURATIONS = ("every", "up")
 _DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
@@ -107,11 +108,12 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
         raise InputError("config/config.yaml: it holds no keys")
     settings = _normalised(overrides)
     schemas.check(settings, root / "config/schemas/config.schema.json", "config")
-    _check_values(settings)
+    _check_values(settings, hardware)
     _check_names("hardware", settings["hardware"], hardware)
-    settings["workloads"] = _expanded(settings["workloads"], workloads)
     modern = [name for name, framework in FRAMEWORKS.items() if not framework.legacy]
     settings["frameworks"] = _expanded(settings["frameworks"], modern)
+    trained = [name for name, one in workloads.items() if _trained(one, settings["frameworks"])]
+    settings["workloads"] = _expanded(settings["workloads"], trained)
     _check_names("workload", settings["workloads"], workloads)
     if settings["workload"]:
         _check_names("workload", [settings["workload"]], workloads)
@@ -172,6 +174,8 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
             result[key] = result[key] == "true"
     if isinstance(result.get("precision"), str):
         result["precision"] = _share(result["precision"])
+    if isinstance(result.get("price"), str):
+        raise InputError(f"config: price: '{result['price']}' is no number, such as price=0.10")
     if isinstance(result.get("price"), int | float) and not isinstance(result["price"], bool):
         result["price"] = {"per_hour_usd": result["price"], "kind": "on_demand"}
     for key in ("price", "owned", "exchange_rates", "billing", "spot", "schedule"):
@@ -199,6 +203,11 @@ def _expanded(names: list[str], known: Iterable[str]) -> list[str]:
     return list(known) if names == ["all"] else names
 
 
+def _trained(recipe: dict[str, Any], names: list[str]) -> bool:
+    """Whether one of the frameworks trains a workload."""
+    return not set(names).isdisjoint(recipe["frameworks"])
+
+
 def _share(text: str) -> float | str | None:
     """`2%` as 0.02."""
     value = _number(text.removesuffix("%"))
@@ -214,7 +223,7 @@ def _number(text: str) -> float | str | None:
         return text
 
 
-def _check_values(settings: dict[str, Any]) -> None:
+def _check_values(settings: dict[str, Any], hardware: Mapping[str, Any]) -> None:
     """What a schema cannot say."""
     price = settings["price"]["per_hour_usd"]
     if price is not None and not math.isfinite(price):
@@ -232,8 +241,8 @@ def _check_values(settings: dict[str, Any]) -> None:
     if settings["again"] and settings["precision"]:
         raise InputError("config: again and precision both say how many runs are wanted")
     if settings["deadline"] is not None:
-        durations.seconds_of(settings["deadline"])
-    prices.check_book(settings["price_book"])
+        _check_deadline(settings["deadline"])
+    _check_book(settings["price_book"], settings["exchange_rates"], hardware)
     if settings["owned"] and price is not None:
         raise InputError("config: owned and price.per_hour_usd both say what this machine costs")
     if settings["precision"] and settings["scale"] != "full":
@@ -245,6 +254,22 @@ def _check_values(settings: dict[str, Any]) -> None:
         for family, python in settings["python"].items():
             if not Path(python).exists():
                 raise InputError(f"config: python: {family}: {python} does not exist")
+
+
+def _check_deadline(text: str) -> None:
+    if not durations.seconds_of(text):
+        raise InputError("config: deadline: nothing is trained in no time; such as 1h")
+
+
+def _check_book(book: str, rates: Mapping[str, float], hardware: Mapping[str, Any]) -> None:
+    """Refuse a price book that there cannot be, and one's own of hardware that nobody knows."""
+    prices.check_book(book)
+    if prices.is_file(book):
+        priced = [price.hardware_id for price in prices.load(Path(book), rates=rates)]
+        if not priced:
+            raise InputError(f"{book}: it holds no price")
+        published = {price.hardware_id: price for price in prices.load(_PUBLISHED_PRICES)}
+        _check_names(f"hardware in {book}:", priced, {**hardware, **published})
 
 
 def _check_brought(

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 SIGNATURE = "epochcost"
+# More names than these hide the one that is meant.
+_MOST_NAMED = 40
 
 
 class InputError(Exception):
@@ -33,6 +35,8 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     """A hint for a misspelt `name`: the nearest of `valid`, or all of them when none is near."""
     valid = sorted(str(v) for v in valid)
     close = difflib.get_close_matches(str(name), valid, n=1, cutoff=0.5)
+    if close and len(valid) > _MOST_NAMED:
+        return f"did you mean '{close[0]}'?"
     if close:
         return f"did you mean '{close[0]}'? (known: {', '.join(valid)})"
     return f"known: {', '.join(valid)}"

@@ -27,12 +27,27 @@ def check(content: Any, schema_path: Path, where: str) -> None:
         raise InputError(f"{path}: {_explain(error)}")
 
 
+_KINDS = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "empty",
+    "number": "a number",
+    "object": "a mapping (key: value)",
+    "string": "text",
+}
+
+
 @cache
 def _validator(schema_path: Path) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(
         files.read_json(schema_path),
         format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER,
     )
+
+
+def _listed(kinds: str | list[str]) -> list[str]:
+    return [kinds] if isinstance(kinds, str) else kinds
 
 
 def _explain(error: jsonschema.ValidationError) -> str:
@@ -49,8 +64,9 @@ def _explain(error: jsonschema.ValidationError) -> str:
         case "enum":
             return f"'{value}' is not allowed; {nearest(str(value), limit)}"
         case "type":
-            wanted = " or ".join([limit] if isinstance(limit, str) else limit)
-            return f"{value!r} is not of type {wanted}".replace("null", "empty")
+            wanted = " or ".join(_KINDS[kind] for kind in _listed(limit))
+            given = "it is empty, and" if value is None else f"{value!r} is"
+            return f"{given} not {wanted}"
         case "dependentRequired":
             key, others = next(
                 (key, [other for other in others if other not in value])
@@ -60,6 +76,12 @@ def _explain(error: jsonschema.ValidationError) -> str:
             return f"{key} also needs {', '.join(others)}"
         case "minimum":
             return f"{value} is below {limit}"
+        case "maximum":
+            return f"{value} is above {limit}"
+        case "exclusiveMinimum":
+            return f"{value} is not above {limit}"
+        case "uniqueItems":
+            return f"{', '.join(map(str, value))}: one of them is there twice"
         case "format":
             return f"{value!r} is not a {limit}"
     return error.message

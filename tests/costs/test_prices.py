@@ -12,8 +12,8 @@ from epochcost.errors import InputError
     ("row", "message"),
     [
         ("gce-k80,-0.5,USD,on_demand,2017-11-28,me", "line 2: price_per_hour: -0.5 is below 0"),
-        ("gce-k80,cheap,USD,on_demand,2017-11-28,me", "price_per_hour: 'cheap' is not of type num"),
-        ("gce-k80,nan,USD,on_demand,2017-11-28,me", "price_per_hour: 'nan' is not of type number"),
+        ("gce-k80,cheap,USD,on_demand,2017-11-28,me", "price_per_hour: 'cheap' is not a number"),
+        ("gce-k80,nan,USD,on_demand,2017-11-28,me", "price_per_hour: 'nan' is not a number"),
         ("gce-k80,0.5,USD,ondemand,2017-11-28,me", "price_kind: 'ondemand' is not allowed; did yo"),
         ("gce-k80,0.5,USD,on_demand,28.11.2017,me", "as_of: '28.11.2017' is not a date"),
         ("gce-k80,0.5,USD,on_demand,2117-11-28,me", "line 2, as_of: 2117-11-28 is in the future"),
@@ -21,8 +21,8 @@ from epochcost.errors import InputError
         ("gce-k80,0,USD,on_demand,2017-11-28,me", "price_per_hour: 0 is the price of the kind 'f"),
         ("gce-k80,1,USD,free,2017-11-28,me", "price_per_hour: 0 is the price of the kind 'free'"),
         ("local,0.5,USD,on_demand,2017-11-28,me", "line 2, hardware_id: local is whichever machin"),
-        (",0.5,USD,on_demand,2017-11-28,me", "line 2: hardware_id: None is not of type string"),
-        ("gce-k80,0.5,USD,on_demand,2017-11-28,", "line 2: source_id: None is not of type string"),
+        (",0.5,USD,on_demand,2017-11-28,me", "line 2: hardware_id: it is empty, and not text"),
+        ("gce-k80,0.5,USD,on_demand,2017-11-28,", "line 2: source_id: it is empty, and not text"),
     ],
 )
 def test_a_bad_price_is_named_with_line_and_column(price_file, row, message):
@@ -144,7 +144,9 @@ def test_a_file_that_is_no_text_is_named(tmp_path):
         prices.load(tmp_path / "p.csv")
 
 
-@pytest.mark.parametrize("book", ["2017-13", "last", "no-such-file.csv", "2017", "2017-02-31"])
+@pytest.mark.parametrize(
+    "book", ["2017-13", "last", "no-such-file.csv", "2017", "2017-02-31", "2999-01", "2999-01-01"]
+)
 def test_a_book_that_cannot_be_is_named(book):
     with pytest.raises(InputError, match=f"'{book}' is no price book"):
         prices.check_book(book)

@@ -20,6 +20,7 @@ def targets(*records):
 def reaching(record, trial, value, **data):
     run = full_run(record, 40, trial)
     run["quality"] |= {"value": value}
+    run["seed"] = trial + 1
     run["data"] |= {"complete": True, "source": "mirror"} | data
     return run
 
@@ -61,6 +62,13 @@ def test_a_target_that_all_miss_is_on_the_wrong_side(record):
     assert targets(*runs).loc["mnist_mlp"].deviations_off < -5
     same = [reaching(record, trial, 0.983) for trial in (1, 2)]
     assert targets(*same).deviations_off.isna().all()
+
+
+def test_the_same_seed_with_the_same_end_counts_once(record):
+    runs = [reaching(record, trial, 0.982 + trial / 1000) for trial in (1, 2)]
+    again, otherwise = reaching(record, 1, 0.983), reaching(record, 1, 0.984)
+    assert targets(*runs, again).loc["mnist_mlp"].runs == 2
+    assert targets(*runs, otherwise).loc["mnist_mlp"].runs == 3
 
 
 def test_workloads_of_others_and_other_mathematics_are_left_out(record):

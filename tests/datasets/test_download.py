@@ -108,7 +108,7 @@ def test_a_damaged_mirror_is_left_alone_and_not_used(tmp_path):
     original = tmp_path / "mirror/toy/a.bin"
     original.parent.mkdir(parents=True)
     original.write_bytes(CONTENT[:50])
-    with pytest.raises(InputError, match=r"a\.bin is damaged \(50 bytes of 2900"):
+    with pytest.raises(InputError, match=r"a\.bin is damaged, or another edition \(50 bytes, 2900"):
         fetch(tmp_path / "raw", source="mirror", mirror=tmp_path / "mirror")
     assert original.read_bytes() == CONTENT[:50]
     assert not (tmp_path / "raw/toy/a.bin").exists()

@@ -553,6 +553,7 @@ def test_writings_are_numbers_of_their_lower_case_characters(tmp_path):
     [
         ("too short", "has 9 characters, no more than one window of 40"),
         ("".join(map(chr, range(0x4E00, 0x4E00 + 300))), "has 300 different characters, too many"),
+        (20 * "abc" + "\0", r"has a NUL byte \(character 60\)"),
     ],
 )
 def test_writings_that_make_no_text_are_refused(tmp_path, text, said):

@@ -128,6 +128,7 @@ def test_a_tuned_run_is_told_from_a_default_one(relative):
     shown = shown.assign(apart=names.tell_apart(shown))
     said = [bars._row_name(row, bars.QUANTITIES[0]) for row in shown.itertuples()]
     assert sum("(tuned)" in name for name in said) == 1
+    assert sum("nothing beat the defaults" in name for name in said) == 1
     assert len(set(said)) == len(said)
 
 

@@ -66,7 +66,7 @@ def test_a_copy_made_by_hand_is_not_counted_twice(tmp_path, put):
     ("changed", "reason"),
     [
         ({"energy": 0}, "unknown key 'energy'"),
-        ({"energy_j": "much"}, "energy_j: 'much' is not of type number or empty"),
+        ({"energy_j": "much"}, "energy_j: 'much' is not a number or empty"),
         (
             {"quality": {"metric": "val_accuracy", "value": 0.5, "target": 0.98, "reached": True}},
             "says that it reached its target, with val_accuracy 0.5 for 0.98",

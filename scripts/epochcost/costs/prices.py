@@ -135,6 +135,8 @@ def check_book(book: str) -> str:
         day_of(book)
     except ValueError:
         raise InputError(f"'{book}' is no price book: there is no such day") from None
+    if _BOOK.fullmatch(book) and book > datetime.now(UTC).date().isoformat()[: len(book)]:
+        raise InputError(f"'{book}' is no price book: nobody knows the prices of that day yet")
     if book == LATEST or _BOOK.fullmatch(book) or Path(book).is_file():
         return book
     raise InputError(

@@ -68,6 +68,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         framework_version=row["framework_version"],
         variant=_variant(row),
         trial=1,
+        seed=None,
         hardware_id=row["hardware_id"],
         hardware_label=labels.get(row["hardware_id"], row["hardware_label"]),
         machine="",

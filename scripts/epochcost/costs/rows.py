@@ -18,6 +18,7 @@ class RunRow:
 
     time_s: seconds of all epochs with their validation passes; of a quick run the prediction of
         that, with `time_low` and `time_high` (`predicted` is then true).
+    seed: of an own run.
     machine: the machine that trained; of published runs not known.
     machine_id: the same, set where each machine is shown by itself (hardware `local`).
     driver: version of the GPU's driver; empty where the processor trained, or not known.
@@ -40,6 +41,7 @@ class RunRow:
     framework_version: str
     variant: str
     trial: int
+    seed: int | None
     hardware_id: str
     hardware_label: str
     machine: str
@@ -124,6 +126,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         framework_version=record["software"]["framework_version"],
         variant=run["variant"],
         trial=run["trial"],
+        seed=record["seed"],
         hardware_id=run["hardware"],
         hardware_label=_machine_label(machine, record["software"]["device"])
         if local

@@ -121,8 +121,8 @@ def _copy(original: Path, target: Path, file: File) -> None:
         if not files.has_sha256(temporary, file.sha256):
             size = temporary.stat().st_size
             raise InputError(
-                f"{original} is damaged ({size} bytes of {file.bytes}, wrong sha256); "
-                "left where it is, not used"
+                f"{original} is damaged, or another edition ({size} bytes, {file.bytes} expected, "
+                "another sha256); left where it is, not used"
             )
 
 

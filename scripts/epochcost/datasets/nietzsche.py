@@ -24,6 +24,8 @@ def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
         text = path.read_text(encoding="utf-8").lower()
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 (byte {error.start})") from None
+    if "\0" in text:
+        raise InputError(f"{path} has a NUL byte (character {text.index(chr(0))})")
     points = np.array([ord(character) for character in text], np.uint32)
     alphabet, codes = np.unique(points, return_inverse=True)
     if len(text) <= WINDOW:

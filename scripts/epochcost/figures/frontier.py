@@ -151,8 +151,10 @@ def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
     count = int(options.efficient.sum())
     worth = "one is worth it" if count == 1 else f"{count} are worth it"
     gifts = ", ".join(free.hardware_label.unique())
+    measured_here = pd.concat([options.source_id, free.source_id]).eq(OWN).any()
     return (
         f"{title}: of {len(options)} options {worth}; "
         f"the cheapest is {best.hardware_label} for {amounts.dollars(best.billed_usd)}"
         f"{_marks(best)}"
+        f"{'' if measured_here else ' (nothing measured here has a price)'}"
     ) + (f" ({gifts}: free)" if gifts else "")

@@ -28,8 +28,8 @@ def text(
     """
     if options.empty:
         return (
-            f"{workload}: no option is known. What was measured has no price that holds now; for "
-            "this machine give one with --config price=0.10.\n"
+            f"{workload}: no option is known. An option is a training by the recipe itself, with a "
+            "price that holds now; for this machine give one with --config price=0.10.\n"
         )
     options = options.assign(apart=names.tell_apart(options))
     lines = [f"{workload}: one training, started and billed by itself"]
@@ -78,8 +78,8 @@ def _break_even_rate(option: pd.Series) -> str:
     rate = option.break_even_per_hour
     if pd.isna(rate):
         return ""
-    said = f"{rate:.2g}" if rate < _RARE_LIMIT else f"more than {_RARE_LIMIT}"
-    return f"; it costs what it does on demand if that happens {said} times an hour"
+    said = f"{rate:.2g} times an hour" if rate < _RARE_LIMIT else "more than once a minute"
+    return f"; it costs what it does on demand if that happens {said}"
 
 
 def _kind(option: pd.Series) -> str:
@@ -191,6 +191,11 @@ def _units(options: pd.DataFrame) -> list[str]:
 
 def _caveats(options: pd.DataFrame) -> list[str]:
     lines = []
+    if options.source_id.ne(OWN).all():
+        lines.append(
+            "Nothing that was measured here is among them: it has no price (--config price=0.10 "
+            "gives this machine one), or it was not by the recipe itself."
+        )
     if options.source_id.ne(OWN).any() and options.source_id.eq(OWN).any():
         lines.append(
             "Published trainings are billed for their epochs alone, as no more is known of them; "

@@ -137,7 +137,7 @@ def _noted(row) -> dict[str, str]:
         "interrupted": str(row.interruptions) if row.interruptions else "",
         "slowest": say(row.slowest_epoch, "{:.2f}x"),
         "can_do": say(row.matmul_gflops, "{:.0f}"),
-        "useful": say(row.gflops, "{:.3g}") + say(row.gflops_share, " ({:.0%})").replace("–", ""),
+        "useful": say(row.gflops, "{:.3g}") + _share_of_yardstick(row.gflops_share),
         "own": say(row.cpu_share, "{:.0%}"),
         "others": say(row.others_cpu_share, "{:.1%}"),
         "disturbed": say(row.disturbed_share, "{:.0%}"),
@@ -148,6 +148,11 @@ def _noted(row) -> dict[str, str]:
         "energy": say(row.energy_j, "{:.0f} J") + method,
         "flags": "" if pd.isna(row.flags) else row.flags,
     }
+
+
+def _share_of_yardstick(share: float) -> str:
+    """Nothing where the training did more than the yardstick, which then says little of it."""
+    return "" if pd.isna(share) or share > 1 else f" ({share:.0%})"
 
 
 def _range(low: float, high: float) -> str:

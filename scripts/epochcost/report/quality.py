@@ -115,7 +115,7 @@ def _prediction_cells(row) -> list[str]:
 
 
 def _prediction_remarks(row) -> list[str]:
-    notes = [] if pd.isna(row.settings) else [row.settings]
+    notes = ([] if pd.isna(row.settings) else [row.settings]) + remarks.of_search(row)
     if row.synthetic:
         notes.append("synthetic data")
     elif not row.data_complete:
@@ -159,7 +159,7 @@ def _cells(row) -> list[str]:
 
 
 def _remarks(row) -> list[str]:
-    notes = [] if pd.isna(row.settings) else [row.settings]
+    notes = ([] if pd.isna(row.settings) else [row.settings]) + remarks.of_search(row)
     if not row.data_complete and row.train_samples == row.complete_samples:
         notes.append("subset of the data")
     if row.weights == RANDOM:

@@ -4,6 +4,7 @@ import pandas as pd
 
 from epochcost.costs import prices
 from epochcost.costs.rows import OWN, RANDOM
+from epochcost.variants import TUNED
 from epochcost.words import names
 
 
@@ -17,6 +18,7 @@ def of_row(row) -> list[str]:
         notes.append(f"{row.epochs:g} epochs, not {row.baseline_epochs:g}")
     if not row.own_recipe:
         notes.append("another recipe")
+    notes += of_search(row)
     if pd.notna(row.batch_size) and row.batch_size != row.recipe_batch_size:
         notes.append(f"batch of {row.batch_size:g}, not {row.recipe_batch_size:g}")
     if row.noisy_runs:
@@ -29,7 +31,7 @@ def of_row(row) -> list[str]:
 def of_option(option) -> list[str]:
     """What a reader must know of an option (a row of options.csv)."""
     notes = ["predicted"] * bool(option.predicted) + of_data(option)
-    notes += ["disturbed"] * bool(option.noisy_runs)
+    notes += of_search(option) + ["disturbed"] * bool(option.noisy_runs)
     return notes + ["if never taken away"] * (option.price_kind in prices.INTERRUPTIBLE)
 
 
@@ -38,6 +40,12 @@ def of_offer(option) -> list[str]:
     kind = option.price_kind
     notes = [] if kind == prices.ON_DEMAND else [f"{names.price_kind(kind)} price"]
     return notes + ["as published"] * (option.source_id != OWN) + of_option(option)
+
+
+def of_search(row) -> list[str]:
+    """That a row of the variant `tuned` was trained with the defaults, where it was."""
+    found = pd.notna(row.settings) and row.settings
+    return ["nothing beat the defaults"] if row.variant == TUNED and not found else []
 
 
 def of_data(row) -> list[str]:
