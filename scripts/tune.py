@@ -2,10 +2,10 @@
 
 A small search in fresh processes. First quick runs: each setting is tried on top of the best so far
 and kept where it saves more than 3 % of the predicted full run; what takes more than four times as
-long as the defaults is given up. Then whole epochs, about a minute of them, four times: the
-defaults, the best, and the best with each setting that quick runs may misjudge, in turn. What
-wins there in every round, by 3 % in the middle and at the same quality, is kept. A run that other
-work on the machine disturbed is made once more. In: a folder of
+long as the defaults is given up. Then whole epochs, about a minute of them, in turn with the
+defaults: two rounds of the best, and of the best with the settings that quick runs may misjudge;
+and four more of the one that won. What wins every round, by 3 % in the middle and at the same
+quality, is kept. A run that other work on the machine disturbed is made once more. In: a folder of
 prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run below
 results/tuning/.
 """
@@ -21,13 +21,15 @@ from statistics import fmean, median
 
 from epochcost import errors, files, frameworks, recipes, tuning, variants
 from epochcost.measurement import machine
+from epochcost.measurement.activity import OTHERS
 from epochcost.records.record import LOSS
 from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]
 _GAIN = 0.97
-# What does nothing wins two rounds of two processes one time in four, and four one in sixteen.
-_ROUNDS = 4
+# One of several is chosen by the first rounds. What does nothing then wins the four others, which
+# it is alone in, one time in sixteen.
+_ROUNDS_TO_CHOOSE, _ROUNDS = 2, 4
 _CONFIRM_SECONDS = 60
 # Where two epochs take longer than this, the last rounds are quick runs too.
 _LONGEST_SECONDS = 300
@@ -60,6 +62,7 @@ class Outcome:
     seconds: of a full run, predicted from this one.
     epochs: of the recipe.
     quality: of the last epoch; None of a quick run.
+    wall_s: seconds of its process, without what it waited for another training to end.
     """
 
     seconds: float
@@ -67,6 +70,7 @@ class Outcome:
     metric: str
     quality: float | None
     fine_tuning: bool
+    wall_s: float
 
 
 def tune(arguments: argparse.Namespace) -> None:
@@ -79,14 +83,15 @@ def tune(arguments: argparse.Namespace) -> None:
             f"{arguments.workload} with {arguments.framework} fails with the defaults already; "
             f"see {runs.last}"
         )
-    choices = runs.choices()
-    best = _screened(runs, choices, defaults.seconds)
-    late = frameworks.FRAMEWORKS[arguments.framework].late
-    contenders = _contenders(best, choices, late)
-    best, ratio = _confirmed(runs, contenders, _epochs_to_confirm(defaults))
+    choices, epochs = runs.choices(), _epochs_to_confirm(defaults)
+    late = frameworks.FRAMEWORKS[arguments.framework].late if epochs else ()
+    early = {name: values for name, values in choices.items() if name not in late}
+    best = _screened(runs, early, defaults.seconds)
+    chosen, _ = _won(runs, _contenders(best, choices, late), epochs, _ROUNDS_TO_CHOOSE)
+    best, ratio = _won(runs, [chosen] if chosen else [], epochs, _ROUNDS)
     tuning.save(arguments.output, here, arguments.workload, arguments.framework, best)
-    found = f"{json.dumps(best)}, {ratio:.2f}x" if best else "nothing that is kept beats"
-    print(f"{arguments.workload} with {arguments.framework}: {found} the time of the defaults")
+    found = f"{json.dumps(best)}, {ratio:.2f}x the time of" if best else "nothing beat"
+    print(f"{arguments.workload} with {arguments.framework}: {found} the defaults")
 
 
 def _screened(runs: "Runs", choices: dict[str, list], seconds: float) -> dict:
@@ -102,11 +107,11 @@ def _screened(runs: "Runs", choices: dict[str, list], seconds: float) -> dict:
 
 
 def _contenders(best: dict, choices: dict[str, list], late: tuple[str, ...]) -> list[dict]:
-    """What whole epochs decide between: the best so far, and it with what quick runs misjudge."""
-    left = {name: choices[name][1] for name in late if name in choices and name not in best}
-    tried = [best, *(best | {name: value} for name, value in left.items())]
-    if len(left) > 1:
-        tried.append(best | left)
+    """What whole epochs decide between: the best, and it with each and with all of `late`."""
+    more = {name: choices[name][1] for name in late if name in choices}
+    tried = [best, *(best | {name: value} for name, value in more.items())]
+    if len(more) > 1:
+        tried.append(best | more)
     return [settings for settings in tried if settings]
 
 
@@ -118,10 +123,12 @@ def _epochs_to_confirm(defaults: Outcome) -> int | None:
     return min(defaults.epochs, max(2, math.ceil(_CONFIRM_SECONDS / epoch)))
 
 
-def _confirmed(runs: "Runs", contenders: list[dict], epochs: int | None) -> tuple[dict, float]:
+def _won(
+    runs: "Runs", contenders: list[dict], epochs: int | None, rounds: int
+) -> tuple[dict, float]:
     """The fastest settings that win every round, else none; and tuned over default."""
     standing: list[tuple[dict, list[float]]] = [(settings, []) for settings in contenders]
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         if not standing:
             break
         plain = runs.run({}, epochs)
@@ -160,32 +167,32 @@ class Runs:
     def run(self, settings: dict, epochs: int | None = None) -> Outcome | None:
         """A run over some whole epochs, or a quick one; None if it failed.
 
-        One that was disturbed is made again; the last attempt counts.
+        One that other work disturbed is made again, and counts only if that one fails.
         """
+        outcome = None
         for _ in range(_ATTEMPTS):
-            outcome, disturbed_by = self._attempt(settings, epochs)
+            content = self._attempt(settings, epochs)
+            said = content and _outcome(content, self._epochs_of_recipe())
+            flags = content["noise"]["flags"] if said else []
             what = f"{epochs} epochs" if epochs else "quick"
-            said = "failed" if outcome is None else f"{outcome.seconds:.1f} s"
-            print(what, json.dumps(settings), said, *disturbed_by, flush=True)
-            if not disturbed_by:
+            seconds = f"{said.seconds:.1f} s" if said else "failed"
+            print(what, json.dumps(settings), seconds, ", ".join(flags), flush=True)
+            outcome = said or outcome
+            if OTHERS not in flags:
                 break
+        if outcome and self._quick_patience is None:
+            self._quick_patience = _PATIENCE * outcome.wall_s + _PATIENCE_SECONDS
         return outcome
 
-    def _attempt(self, settings: dict, epochs: int | None) -> tuple[Outcome | None, list[str]]:
-        """What a run said, and what disturbed it."""
+    def _attempt(self, settings: dict, epochs: int | None) -> dict | None:
+        """The record of a run; None where there is none."""
         record = self.last = self._folder / f"{self._free_number()}.json"
         scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
         patience = None if epochs else self._quick_patience
         limit = ["--time-limit", f"{patience:.0f}"] if patience else []
         self._train("--settings", json.dumps(settings), "--record", str(record), *scale, *limit)
         # A process that the system ended, for its memory perhaps, leaves no record.
-        if not record.exists():
-            return None, []
-        content = files.read_json(record)
-        if self._quick_patience is None:
-            # Without the time that it waited for another training to end.
-            self._quick_patience = _PATIENCE * content["wall_s"] + _PATIENCE_SECONDS
-        return _outcome(content, self._epochs_of_recipe()), content["noise"]["flags"]
+        return files.read_json(record) if record.exists() else None
 
     def _epochs_of_recipe(self) -> int:
         recipes_there = recipes.load(ROOT / "config/workloads.yaml")
@@ -226,7 +233,8 @@ def _outcome(record: dict, epochs: int) -> Outcome | None:
         seconds = first + (epochs - 1) * (fmean(later) if later else first)
         quality = record["quality"]["value"]
     metric = record["quality"]["metric"]
-    return Outcome(seconds, epochs, metric, quality, "fine_tuning" in settings)
+    fine_tuning = "fine_tuning" in settings
+    return Outcome(seconds, epochs, metric, quality, fine_tuning, record["wall_s"])
 
 
 if __name__ == "__main__":

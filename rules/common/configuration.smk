@@ -50,8 +50,6 @@ try:
         PLAN.drop_stale_markers(RECORDS, MARKERS)
     tuning.drop_stale_markers(TUNED, TUNING)
     prices.load(*PRICES, rates=KNOWN["exchange_rates"])
-    if prices.is_file(KNOWN["price_book"]):
-        prices.load(Path(KNOWN["price_book"]), rates=KNOWN["exchange_rates"])
     configuration.check_legacy(KNOWN["frameworks"], Path(".venvs"))
 except (InputError, OSError) as error:
     sys.exit(f"epochcost: {one_line(error)}")

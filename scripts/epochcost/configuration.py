@@ -262,14 +262,11 @@ def _check_deadline(text: str) -> None:
 
 
 def _check_book(book: str, rates: Mapping[str, float], hardware: Mapping[str, Any]) -> None:
-    """Refuse a price book that there cannot be, and one's own of hardware that nobody knows."""
+    """Refuse a price book that there cannot be, and a file of one's own with mistakes."""
     prices.check_book(book)
     if prices.is_file(book):
-        priced = [price.hardware_id for price in prices.load(Path(book), rates=rates)]
-        if not priced:
-            raise InputError(f"{book}: it holds no price")
-        published = {price.hardware_id: price for price in prices.load(_PUBLISHED_PRICES)}
-        _check_names(f"hardware in {book}:", priced, {**hardware, **published})
+        published = {price.hardware_id for price in prices.load(_PUBLISHED_PRICES)}
+        prices.of_file(Path(book), rates, published.union(hardware))
 
 
 def _check_brought(

@@ -80,6 +80,10 @@ def _explain(error: jsonschema.ValidationError) -> str:
             return f"{value} is above {limit}"
         case "exclusiveMinimum":
             return f"{value} is not above {limit}"
+        case "minItems" | "minLength" | "minProperties":
+            return "it is empty"
+        case "pattern":
+            return f"{value!r} is not of the form {limit}"
         case "uniqueItems":
             return f"{', '.join(map(str, value))}: one of them is there twice"
         case "format":

@@ -39,13 +39,6 @@ def test_fewer_cores_are_not_slowed_processors(flags):
     assert flags(120.0, 240.0, vcpus=(1, 2)) == ["swapped", ""]
 
 
-def test_what_a_training_did_its_processors_could_do(flags, record):
-    did = rows.gflops(record)
-    assert did > 1
-    assert flags(0.5 * did, did) == ["swapped", ""]
-    assert flags(0.5 * did, 2 * did) == [f"swapped; {noise.SLOWED}", ""]
-
-
 def test_without_a_yardstick_nothing_is_said(flags):
     assert flags(None, None) == ["swapped", ""]
     assert flags() == []

@@ -270,4 +270,10 @@ def test_the_advice_in_words(make_options):
     text = advice.text("mnist_mlp", found, 60, 0.01, Rental(boot_s=50))
     assert "none does; the fastest is fast" in text
     assert "none is; the cheapest is slow" in text
-    assert "no option is known" in advice.text("x", found.iloc[:0], None, None, Rental())
+    nothing = advice.text("x", found.iloc[:0], None, None, Rental())
+    assert "no option is known. An option is a training by the recipe" in nothing
+    assert "None that was measured here" not in text
+    published = found.assign(source_id="woolf2017gpu")
+    assert "None that was measured here is among them." in advice.text(
+        "mnist_mlp", published, None, None, Rental()
+    )

@@ -145,7 +145,7 @@ def test_a_file_that_is_no_text_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "book", ["2017-13", "last", "no-such-file.csv", "2017", "2017-02-31", "2999-01", "2999-01-01"]
+    "book", ["2017-13", "last", "no-such-file.csv", "2017", "2017-02-31", "2099-01", "2099-01-01"]
 )
 def test_a_book_that_cannot_be_is_named(book):
     with pytest.raises(InputError, match=f"'{book}' is no price book"):

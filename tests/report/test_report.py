@@ -1,3 +1,4 @@
+import csv
 import re
 import subprocess
 import sys
@@ -107,7 +108,7 @@ def test_rows_of_one_name_are_told_apart(row):
     (cells, _) = page.section("w", "W", pd.DataFrame([row | more, newer | more]), {}).rows
     assert cells["remarks"] == "torch 2"
     tuned = [row | {"variant": "tuned", "settings": text} for text in ("", "a=1", "a=2")]
-    assert names.tell_apart(pd.DataFrame(tuned)) == ["no settings", "a=1", "a=2"]
+    assert names.tell_apart(pd.DataFrame(tuned)) == ["", "a=1", "a=2"]
     others = [row, row | {"variant": "tuned"}, row | {"workload": "mnist_cnn"}]
     assert names.tell_apart(pd.DataFrame(others)) == ["", "", ""]
     two = [row | {"driver": "570.1"}, row | {"driver": "580.2", "machine_id": "ba"}]
@@ -240,3 +241,23 @@ def test_the_tables_of_the_documentation_are_what_the_workflow_makes_of_its_reco
     assert len(table.splitlines()) > 10
     for part in table.split("\n\n"):
         assert part.strip() in (ROOT / "docs/results.md").read_text()
+
+
+def test_the_comparison_with_plain_scripts_has_the_newest_row_of_each_pair():
+    with (ROOT / "benchmarks/results/plain.csv").open(newline="") as file:
+        newest = {
+            (row["workload"], names.framework(row["framework"])): row
+            for row in csv.DictReader(file)
+            if row["memory"] == "kept"
+        }
+    said = (ROOT / "docs/results.md").read_text().partition("Does the measuring cost anything?")[2]
+    head, _, *lines = [line for line in said.splitlines() if line.startswith("|")]
+    frameworks = [cell.strip() for cell in head.split("|")[2:-1]]
+    shown = {}
+    for line in lines:
+        workload, *cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        shown |= {(workload, name): cell for name, cell in zip(frameworks, cells, strict=True)}
+    for pair, row in newest.items():
+        ratio, low, high = (float(row[column]) for column in ("ratio", "low", "high"))
+        assert shown.pop(pair) == f"{ratio:.2f} ({low:.2f} to {high:.2f})"
+    assert not any(shown.values())

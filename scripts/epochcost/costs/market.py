@@ -121,10 +121,15 @@ def of(arguments: argparse.Namespace, machine_id: str, catalogue: dict[str, dict
             LOCAL, arguments.local_price, kind, None, CONFIGURED_BOOK,
             increment_s=whole, minimum_s=whole,
         )  # fmt: skip
+    known = prices.load(arguments.published / "prices.csv", *arguments.prices, rates=rates)
+    offers = None
+    if prices.is_file(book):
+        hardware = {price.hardware_id for price in known}.union(catalogue)
+        offers = prices.of_file(Path(book), rates, hardware)
     return Market(
-        known=prices.load(arguments.published / "prices.csv", *arguments.prices, rates=rates),
+        known=known,
         book=book,
-        offers=prices.load(Path(book), rates=rates) if prices.is_file(book) else None,
+        offers=offers,
         rental=arguments.rental,
         local=local,
         machine_id=arguments.machine or machine_id,

@@ -23,8 +23,7 @@ class NoiseRow:
     slowest_epoch: the slowest epoch after the first, over their median; of a quick run by the time
         of a step in it.
     matmul_gflops: what the processors did in products of matrices just before the run.
-    gflops, gflops_share: useful operations a second of the training, and over the former (above 1
-        where a framework's products are faster than NumPy's, or the yardstick was disturbed).
+    gflops, gflops_share: useful operations a second of the training, and over the former.
     gpu_mhz_low, gpu_mhz_high: over all GPUs and samples.
     """
 
@@ -107,11 +106,9 @@ def flag_slow_processors(
     on the same machine with as many cores. Another guest of the host may be why, or heat.
     """
     known = noted.merge(runs[["run_id", "vcpus"]], on="run_id")
-    yardstick = pd.to_numeric(known.matmul_gflops)
-    fastest = yardstick.groupby([known.machine, known.vcpus]).transform("max")
-    # They could do what the training did, whatever a yardstick said that was itself disturbed.
-    could = yardstick * pd.to_numeric(known.gflops_share).clip(lower=1).fillna(1)
-    slow = set(known.run_id[could < _SLOWED_SHARE * fastest])
+    known["can_do"] = pd.to_numeric(known.matmul_gflops)
+    fastest = known.groupby(["machine", "vcpus"]).can_do.transform("max")
+    slow = set(known.run_id[known.can_do < _SLOWED_SHARE * fastest])
 
     def flagged(ids: pd.Series, flags: pd.Series) -> list[str]:
         return [

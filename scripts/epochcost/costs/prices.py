@@ -4,7 +4,7 @@ import calendar
 import csv
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -102,6 +102,25 @@ def load(
     return [_price(row, rates) for _, row in rows if row["price_per_hour"] is not None]
 
 
+def of_file(path: Path, rates: Mapping[str, float], known: Collection[str]) -> list[Price]:
+    """The prices of a file of one's own, checked (`load`).
+
+    Args:
+        known: the ids of all hardware that there is.
+
+    Raises:
+        InputError: it holds no price, or one of hardware that nobody knows.
+    """
+    found = load(path, rates=rates)
+    if not found:
+        raise InputError(f"{path} holds no price")
+    for price in found:
+        if price.hardware_id not in known:
+            hint = nearest(price.hardware_id, known)
+            raise InputError(f"{path}: unknown hardware '{price.hardware_id}'; {hint}")
+    return found
+
+
 def in_book(prices: Sequence[Price], book: str) -> list[Price]:
     """The newest price of each hardware and kind that was known at the end of a day or month.
 
@@ -135,8 +154,9 @@ def check_book(book: str) -> str:
         day_of(book)
     except ValueError:
         raise InputError(f"'{book}' is no price book: there is no such day") from None
-    if _BOOK.fullmatch(book) and book > datetime.now(UTC).date().isoformat()[: len(book)]:
-        raise InputError(f"'{book}' is no price book: nobody knows the prices of that day yet")
+    tomorrow = datetime.now(UTC).date() + timedelta(days=1)  # which is today somewhere
+    if _BOOK.fullmatch(book) and book > tomorrow.isoformat()[: len(book)]:
+        raise InputError(f"'{book}' is no price book: nobody knows the prices of that time yet")
     if book == LATEST or _BOOK.fullmatch(book) or Path(book).is_file():
         return book
     raise InputError(

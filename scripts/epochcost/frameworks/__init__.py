@@ -37,8 +37,8 @@ class Framework:
 
     module: the module of this package that drives it.
     environment: the family of environments in envs/ that holds it.
-    late: settings that whole epochs are tried with whatever a quick run says of them: it may not
-        show their effect, or one by chance.
+    late: settings that a search tries in whole epochs alone: a quick run may not show their effect,
+        or one by chance.
     onednn, bfloat16, devices: whether it has the variants no_onednn, bfloat16 and devices_2.
     legacy: it is there for those who ask for it; `make legacy` makes its environment.
     """

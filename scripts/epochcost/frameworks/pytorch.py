@@ -134,6 +134,7 @@ def _train_as_another(
     resume_from: Path | None,
 ) -> None:
     """What the other processes of a group do: the same, by a clock that nobody reads."""
+    pytorch_process.apply(training.settings)
     clock = Clock(schedule)
     clock.epochs, clock.resume_from = list(done), resume_from
     training.fit(group, clock, seed)

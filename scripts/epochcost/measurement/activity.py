@@ -9,6 +9,8 @@ import psutil
 from epochcost.measurement.gpus import POWER_CAP
 from epochcost.measurement.sampler import OTHERS_LIMIT_CORES
 
+# The flag of what passes by itself.
+OTHERS = "load from others"
 _DISTURBED_LIMIT = 0.05
 _STEAL_LIMIT = 0.02
 _WAITING_LIMIT = 0.01
@@ -51,8 +53,7 @@ def noise(summary: dict[str, Any], seen: dict[str, Any], interruptions: int = 0)
     gpus = seen.get("gpus", [])
     held_down = {reason for gpu in gpus for reason in gpu["held_down_by"] or []} - {POWER_CAP}
     disturbed = {
-        "load from others": (summary["others"] or 0) * (psutil.cpu_count() or 1)
-        > OTHERS_LIMIT_CORES
+        OTHERS: (summary["others"] or 0) * (psutil.cpu_count() or 1) > OTHERS_LIMIT_CORES
         or (seen.get("disturbed_share") or 0) > _DISTURBED_LIMIT,
         "processor time stolen by the host": (summary["steal"] or 0) > _STEAL_LIMIT,
         "processor slowed down for its heat": bool(seen.get("throttled")),

@@ -8,6 +8,10 @@ from epochcost.costs.billing import Rental
 from epochcost.costs.rows import OWN
 from epochcost.words import amounts, names, remarks
 
+_OPTION = (
+    "An option is a training by the recipe itself on all of its data that did not miss its quality "
+    "target, with a price that holds now (--config price=0.10 gives this machine one)."
+)
 # More interruptions an hour than any provider has.
 _RARE_LIMIT = 60
 
@@ -27,10 +31,7 @@ def text(
         rental: what the bills of the options hold beside their processes.
     """
     if options.empty:
-        return (
-            f"{workload}: no option is known. An option is a training by the recipe itself, with a "
-            "price that holds now; for this machine give one with --config price=0.10.\n"
-        )
+        return f"{workload}: no option is known. {_OPTION}\n"
     options = options.assign(apart=names.tell_apart(options))
     lines = [f"{workload}: one training, started and billed by itself"]
     lines += [*_cheapest(options, deadline_s), _fastest(options, budget_usd)]
@@ -192,10 +193,7 @@ def _units(options: pd.DataFrame) -> list[str]:
 def _caveats(options: pd.DataFrame) -> list[str]:
     lines = []
     if options.source_id.ne(OWN).all():
-        lines.append(
-            "Nothing that was measured here is among them: it has no price (--config price=0.10 "
-            "gives this machine one), or it was not by the recipe itself."
-        )
+        lines.append(f"None that was measured here is among them. {_OPTION}")
     if options.source_id.ne(OWN).any() and options.source_id.eq(OWN).any():
         lines.append(
             "Published trainings are billed for their epochs alone, as no more is known of them; "

@@ -17,7 +17,7 @@ FRAMEWORKS = {
 _TELLING = (
     ("framework_version", "{}", ""),
     ("driver", "driver {}", ""),
-    ("settings", "{}", "no settings"),
+    ("settings", "{}", ""),
     ("machine_id", "machine {}", ""),
 )
 
