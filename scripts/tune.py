@@ -176,7 +176,7 @@ class Runs:
             flags = content["noise"]["flags"] if said else []
             what = f"{epochs} epochs" if epochs else "quick"
             seconds = f"{said.seconds:.1f} s" if said else "failed"
-            print(what, json.dumps(settings), seconds, ", ".join(flags), flush=True)
+            print(what, json.dumps(settings), ", ".join([seconds, *flags]), flush=True)
             outcome = said or outcome
             if OTHERS not in flags:
                 break
