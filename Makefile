@@ -35,7 +35,7 @@ setup: .venv/ready
 # The environment of the workflow and the analysis. Frameworks get theirs from a rule, on demand.
 .venv/ready: envs/workflow.txt
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "epochcost needs Python 3.11 or newer; name one with: make PYTHON=python3.12")'
-	@echo "Making .venv (about half a minute)"
+	@echo "Creating .venv (about half a minute)"
 	@$(PYTHON) -m venv .venv || { echo "epochcost: $(PYTHON) cannot make virtual environments; install its venv package (Debian: python3-venv)"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	@UV_FIND_LINKS="$$PIP_FIND_LINKS" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python $(BIN)/python -r envs/workflow.txt

@@ -31,7 +31,7 @@ rule runs:
         precision=precision_option(),
         disturbed=disturbed_option(),
     message:
-        "Making the tables of what was measured"
+        "Writing the tables of measurements"
     shell:
         "python scripts/runs.py {params.precision} {params.disturbed} > {log} 2>&1"
 
@@ -64,7 +64,7 @@ rule costs:
         spot=spot_options(),
         disturbed=disturbed_option(),
     message:
-        "Making the tables of what it costs"
+        "Writing the cost tables"
     shell:
         "python scripts/costs.py {params.prices} {params.spot} {params.disturbed} > {log} 2>&1"
 

@@ -15,7 +15,7 @@ rule environment:
     conda:
         "../envs/workflow.yaml"
     message:
-        "Making the environment {wildcards.environment} (log: {log})"
+        "Creating the environment {wildcards.environment} (log: {log})"
     shell:
         "python scripts/environment.py {wildcards.environment} > {log} 2>&1"
 

@@ -40,7 +40,7 @@ rule schedule:
         options=lambda wildcards: schedule_options(),
         prices=price_options(),
     message:
-        "Writing what measures again by the clock"
+        "Writing the schedule for measuring at intervals"
     shell:
         "python scripts/schedule.py {params.options} {params.prices} 2>&1 | tee {log}"
 

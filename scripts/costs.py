@@ -22,7 +22,7 @@ def main() -> None:
         type=billing.amount,
         nargs="*",
         default=[0, 0.02, 0.05, 0.1, 0.2, 0.5, 1],
-        help="interruptions an hour of spot machines",
+        help="spot interruptions per hour",
     )
     parser.add_argument(
         "--spot-wait", type=billing.amount, default=120, help="seconds until the next spot machine"

@@ -20,7 +20,7 @@ def main() -> int:
     arguments = parser.parse_args()
     source = arguments.source
     if not source.exists():
-        raise errors.InputError(f"{source} is not there")
+        raise errors.InputError(f"{source} does not exist")
     inner = source / "results/runs"
     merged = merging.merge(
         inner if inner.is_dir() else source, arguments.records, configuration.load().catalogue

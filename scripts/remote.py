@@ -76,7 +76,7 @@ def _snakemake_options(hardware: str, words: list[str]) -> list[str]:
         if word.startswith(("-C", "--config=", "hardware=")):
             raise InputError(f"{word}: write settings after --config, and the hardware before them")
     if words.count("--config") > 1:  # Snakemake takes the last alone, without the hardware
-        raise InputError("--config is there twice; write all settings after one")
+        raise InputError("--config is given twice; write all settings after one")
     named = f"hardware={hardware}"
     if "--config" not in words:
         return [*words, "--config", named]
@@ -160,7 +160,7 @@ def _tracked(root: Path) -> list[str]:
         capture_output=True,
     )
     if listed.returncode:
-        raise InputError(f"{root} is no clone of the repository")
+        raise InputError(f"{root} is not a clone of the repository")
     names = [name for name in listed.stdout.decode().split("\0") if name]
     there = [name for name in names if (root / name).is_symlink() or (root / name).exists()]
     return [".git", *there]

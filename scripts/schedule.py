@@ -1,4 +1,4 @@
-"""Write what has to be set up to measure again by the clock, and what that costs a month.
+"""Write the files for measuring at intervals, and what that costs a month.
 
 In: config/hardware.yaml, the price book. Out: results/schedule/ with cronjob.yaml (Kubernetes),
 start-up.sh and vm.sh (a machine of Compute Engine that the scheduler starts and that stops itself),

@@ -14,7 +14,7 @@ def main() -> int:
     errors.Parser(description=__doc__.splitlines()[0]).parse_args()
     if not lock.is_stale(Path(".snakemake")):
         return 0
-    print("epochcost: an earlier run was killed; going on where it stopped")
+    print("epochcost: an earlier run was killed; resuming where it stopped")
     command = [sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"]
     return subprocess.run(command).returncode
 

@@ -55,7 +55,7 @@ def refuse_hardware_without_cores():
         return
     for name in hardware_to_train():
         if "vcpus" not in KNOWN.catalogue[name]:
-            sys.exit(f"epochcost: config/hardware.yaml: {name}: it needs vcpus to be asked for")
+            sys.exit(f"epochcost: config/hardware.yaml: {name}: vcpus is needed to request it")
 
 
 def refuse_other_hardware():

@@ -175,7 +175,7 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(result.get("precision"), str):
         result["precision"] = _share(result["precision"])
     if isinstance(result.get("price"), str):
-        raise InputError(f"config: price: '{result['price']}' is no number, such as price=0.10")
+        raise InputError(f"config: price: '{result['price']}' is not a number, such as price=0.10")
     if isinstance(result.get("price"), int | float) and not isinstance(result["price"], bool):
         result["price"] = {"per_hour_usd": result["price"], "kind": "on_demand"}
     for key in ("price", "owned", "exchange_rates", "billing", "spot", "schedule"):
@@ -230,8 +230,7 @@ def _check_values(settings: dict[str, Any], hardware: Mapping[str, Any]) -> None
         raise InputError(f"config: price: per_hour_usd: {price} cannot be a price")
     if price is not None and (price == 0) != (settings["price"]["kind"] == "free"):
         raise InputError(
-            "config: price: 0 is the price of the kind 'free', and of no other; "
-            "an unknown price is empty"
+            "config: price: 0 and the kind 'free' go together; leave an unknown price empty"
         )
     for key in ("max_cost_usd", "budget"):
         if settings[key] is not None and not math.isfinite(settings[key]):

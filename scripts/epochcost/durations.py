@@ -11,5 +11,5 @@ def seconds_of(text: str | float) -> float:
     """`1h` as 3600; a number alone is seconds."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h|d|)", str(text).strip())
     if not match:
-        raise InputError(f"'{text}' is no time; such as 1h, 30min, 90s or 2d")
+        raise InputError(f"'{text}' is not a duration, such as 1h, 30min, 90s or 2d")
     return float(match[1]) * _UNITS[match[2]]

@@ -101,7 +101,7 @@ class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             if not isinstance(key, yaml.ScalarNode):
                 problem = "a key is no single word"
             elif key.value in seen:
-                problem = f"the key '{key.value}' is there twice"
+                problem = f"the key '{key.value}' is given twice"
             if problem:
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             seen.add(key.value)

@@ -85,7 +85,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
         case "pattern":
             return f"{value!r} is not of the form {limit}"
         case "uniqueItems":
-            return f"{', '.join(map(str, value))}: one of them is there twice"
+            return f"{', '.join(map(str, value))}: one of them is listed twice"
         case "format":
             return f"{value!r} is not a {limit}"
     return error.message

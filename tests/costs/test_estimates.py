@@ -85,7 +85,7 @@ def test_rented_hardware_is_timed_by_what_was_published_and_billed_by_itself(tab
     assert seconds == pytest.approx(64.5, abs=0.1)
     assert row.cost_usd == pytest.approx(2 * 0.4975 / 3600 * (seconds + 100), rel=0.01)
     (quick,) = table("quick", ("gce-k80", "mnist_mlp", "keras-tensorflow", 1)).itertuples()
-    assert quick.basis == "a full run"
+    assert quick.basis == "full run"
 
 
 def test_of_published_runs_the_newest_in_the_variant_counts(table):
@@ -111,7 +111,7 @@ def test_what_is_not_known_stays_unknown_and_is_counted(table):
 
 
 def test_nothing_planned_is_said(table):
-    assert "Nothing is to be run" in estimate.text(table("full"), {})
+    assert "Nothing to run" in estimate.text(table("full"), {})
 
 
 def test_the_last_price_of_what_is_rented_no_more_is_called_so(known):

@@ -251,13 +251,13 @@ def test_the_number_of_epochs_from_which_one_is_cheaper_says_of_what(make_option
     gpu = found.hardware_id.eq("gpu")
     found = found.assign(gpu=gpu, price_kind=found.price_kind.mask(gpu, "spot"))
     text = advice.text("mnist_mlp", found, None, None, Rental(boot_s=50))
-    assert "gpu with Keras TensorFlow (spot price, if never taken away) costs less than" in text
+    assert "gpu with Keras TensorFlow (spot price, if never interrupted) costs less than" in text
     assert "cpu with Keras TensorFlow from 3 epochs on." in text
     # A published training's start is not known, and is not taken for nothing.
     there = found.assign(source_id=found.source_id.mask(gpu, "woolf2017gpu"))
     there = there.assign(overhead_s=there.overhead_s.mask(gpu, 0.0))
     text = advice.text("mnist_mlp", there, None, None, Rental(boot_s=50))
-    assert "(spot price, as published, if never taken away) costs less than" in text
+    assert "(spot price, as published, if never interrupted) costs less than" in text
     assert "from 3 epochs on, if both take as long to start." in text
 
 
@@ -268,8 +268,8 @@ def test_the_advice_in_words(make_options):
     assert "Fastest for at most $0.200: slow with" in text
     assert "nothing is both faster and cheaper" in text
     text = advice.text("mnist_mlp", found, 60, 0.01, Rental(boot_s=50))
-    assert "none does; the fastest is fast" in text
-    assert "none is; the cheapest is slow" in text
+    assert "none; the fastest is fast" in text
+    assert "none; the cheapest is slow" in text
     nothing = advice.text("x", found.iloc[:0], None, None, Rental())
     assert "no option is known. An option is a training by the recipe" in nothing
     assert "None that was measured here" not in text

@@ -18,8 +18,8 @@ from epochcost.errors import InputError
         ("gce-k80,0.5,USD,on_demand,28.11.2017,me", "as_of: '28.11.2017' is not a date"),
         ("gce-k80,0.5,USD,on_demand,2117-11-28,me", "line 2, as_of: 2117-11-28 is in the future"),
         ("gce-k80,0.5,USX,on_demand,2017-11-28,me", "currency: no exchange rate for 'USX'; did yo"),
-        ("gce-k80,0,USD,on_demand,2017-11-28,me", "price_per_hour: 0 is the price of the kind 'f"),
-        ("gce-k80,1,USD,free,2017-11-28,me", "price_per_hour: 0 is the price of the kind 'free'"),
+        ("gce-k80,0,USD,on_demand,2017-11-28,me", "price_per_hour: 0 and the kind 'free' go "),
+        ("gce-k80,1,USD,free,2017-11-28,me", "price_per_hour: 0 and the kind 'free' go together"),
         ("local,0.5,USD,on_demand,2017-11-28,me", "line 2, hardware_id: local is whichever machin"),
         (",0.5,USD,on_demand,2017-11-28,me", "line 2: hardware_id: it is empty, and not text"),
         ("gce-k80,0.5,USD,on_demand,2017-11-28,", "line 2: source_id: it is empty, and not text"),
@@ -140,7 +140,7 @@ def test_a_month_is_billed_whole_if_nothing_else_is_said(price_file):
 
 def test_a_file_that_is_no_text_is_named(tmp_path):
     (tmp_path / "p.csv").write_bytes("hardware_id,price\nM\xfcnchen,1\n".encode("latin-1"))
-    with pytest.raises(InputError, match=r"p\.csv is no CSV file in UTF-8"):
+    with pytest.raises(InputError, match=r"p\.csv is not a CSV file in UTF-8"):
         prices.load(tmp_path / "p.csv")
 
 
@@ -148,7 +148,7 @@ def test_a_file_that_is_no_text_is_named(tmp_path):
     "book", ["2017-13", "last", "no-such-file.csv", "2017", "2017-02-31", "2099-01", "2099-01-01"]
 )
 def test_a_book_that_cannot_be_is_named(book):
-    with pytest.raises(InputError, match=f"'{book}' is no price book"):
+    with pytest.raises(InputError, match=f"'{book}' is not a price book"):
         prices.check_book(book)
 
 

@@ -57,7 +57,7 @@ def test_every_option_with_a_price_is_a_point_and_the_steps_pass_through_those_w
     assert set(zip(worth_it.elapsed_s, worth_it.billed_usd, strict=True)) <= set(
         zip(*steps.get_data(), strict=True)
     )
-    assert f"of {len(priced)} options {len(worth_it)} are worth it" in headline(figure)
+    assert f"of {len(priced)} options {len(worth_it)} are Pareto-optimal" in headline(figure)
     assert "none was measured here" not in headline(figure)
     theirs = frontier.draw(choices.assign(source_id="woolf2017gpu"), "MNIST MLP")
     assert headline(theirs).endswith("; none was measured here")

@@ -164,7 +164,7 @@ def test_what_is_missing_is_one_line_before_anything_starts(batch, environment, 
     ("words", "message"),
     [
         (["hardware=gce-k80"], "gce-k80 cannot be rented: Google Compute Engine retired it on "
-         "2024-05-01; the nearest that can be had is gce-t4 (n1-standard-4 + 1 x T4)"),
+         "2024-05-01; the nearest available is gce-t4 (n1-standard-4 + 1 x T4)"),
         (["workloads=catsdogs_resnet50", "frameworks=fastai"], "are not sent to rented machines"),
         (["hardware=local"], "hardware local is this machine"),
     ],

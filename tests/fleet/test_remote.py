@@ -113,7 +113,7 @@ def test_a_host_that_is_at_work_is_left_alone_and_a_killed_run_is_not_in_the_way
         (["nobody@127.0.0.1", "gce-t4", "-C", "runs=2"], "-C: write settings after --config"),
         (
             ["me@127.0.0.1", "gce-t4", "--config", "runs=2", "--config", "seed=2"],
-            "--config is there twice",
+            "--config is given twice",
         ),
     ],
 )

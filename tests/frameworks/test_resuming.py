@@ -291,8 +291,8 @@ def test_a_damaged_checkpoint_is_named_and_left_where_it_is(killed):
     process = run.start()
     _, said = process.communicate()
     assert process.returncode == 1
-    assert f"{path} cannot be gone on from" in said
-    assert "to begin anew" in said
+    assert f"cannot resume from {path}" in said
+    assert "to start over" in said
     assert path.exists()
     assert not run.record.exists()
 

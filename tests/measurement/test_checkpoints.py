@@ -114,7 +114,7 @@ def test_what_differs_is_said_and_nothing_is_gone_on_with(times, tmp_path, capsy
     killed(first, 1_001.0)
     times.now = 2_000.0
     _, clock = process(tmp_path / "c", RUN | {differs: "another"})
-    assert f"is of other {differs}; beginning anew" in capsys.readouterr().err
+    assert f"has another {differs}; starting over" in capsys.readouterr().err
     assert (clock.epochs, clock.resume_from, clock.interruptions) == ([], None, 0)
 
 

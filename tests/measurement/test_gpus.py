@@ -124,7 +124,7 @@ def test_gpus_that_are_hidden_are_not_watched(nvml, monkeypatch, named, uuids):
 
 def test_a_part_of_a_gpu_is_refused_and_no_processor_is_measured_instead(nvml, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1")
-    with pytest.raises(InputError, match="CUDA_VISIBLE_DEVICES: MIG-1: parts of GPUs"):
+    with pytest.raises(InputError, match="CUDA_VISIBLE_DEVICES: MIG-1: MIG instances"):
         gpus.describe()
 
 

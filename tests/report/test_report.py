@@ -65,11 +65,11 @@ def test_everything_that_a_reader_must_know_is_said(row):
     edition = {"train_samples": 61_000, "data_complete": True}
     assert "61,000 (published: 60,000) samples" in say(row, **edition)
     assert "from random weights" in say(row, weights="random")
-    assert "below the quality target" in say(row, quality_reached=False)
+    assert "missed the quality target" in say(row, quality_reached=False)
     assert "disturbed" in say(row, noisy_runs=1)
     assert "2 epochs, not 20" in say(row, epochs=2)
-    assert "another recipe" in say(row, own_recipe=False)
-    assert "batch of 512, not 128" in say(row, batch_size=512)
+    assert "different recipe" in say(row, own_recipe=False)
+    assert "batch size 512, not 128" in say(row, batch_size=512)
     assert "a spot price against an on-demand one" in say(
         row, mixed_price_kinds=True, price_kind="spot"
     )
@@ -77,14 +77,12 @@ def test_everything_that_a_reader_must_know_is_said(row):
 
 def test_an_unknown_cost_is_no_number(row):
     text = say(row, cost_usd=float("nan"))
-    assert text.endswith(
-        "at an unknown cost (its price is not configured; e.g. --config price=0.10)."
-    )
+    assert text.endswith("at an unknown cost (no price configured; set one: --config price=0.10).")
 
 
 def test_a_machine_elsewhere_cannot_be_priced_here(row):
     text = say(row, cost_usd=float("nan"), machine_id="ba9876543210")
-    assert text.endswith("at an unknown cost (a price is given where the machine is).")
+    assert text.endswith("at an unknown cost (set its price on that machine).")
 
 
 def test_what_compares_with_no_published_run_has_a_time_and_a_cost(row):

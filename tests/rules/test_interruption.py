@@ -33,7 +33,7 @@ def test_a_killed_run_is_continued(tmp_path, pythons):
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     assert clone.records() == {}
-    assert "going on where it stopped" in clone.run("python", "scripts/unlock.py").stdout
+    assert "resuming where it stopped" in clone.run("python", "scripts/unlock.py").stdout
     clone.snakemake("--quiet", "all", "--", "measure")
     assert list(clone.records()) == ["local/mnist_mlp/pytorch/default-1.json"]
     assert [path.name for path in folder.iterdir()] == ["default-1.json"]

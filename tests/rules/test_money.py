@@ -41,8 +41,8 @@ def test_a_plan_that_is_too_dear_is_not_begun(measured):
     assert done.returncode
     line = next(line for line in done.stderr.splitlines() if "max_cost_usd" in line)
     assert line == (
-        "epochcost: the plan would cost $2.00, and max_cost_usd is $1.50; `snakemake estimate` "
-        "says of what"
+        "epochcost: the plan would cost $2.00, above max_cost_usd of $1.50; `snakemake estimate` "
+        "itemises it"
     )
     assert len(measured.records()) == 1
     told = measured.snakemake("estimate", *wanted)
@@ -55,15 +55,15 @@ def test_advice_starts_no_training(clone):
     )
     assert "mnist_cnn: one training, started and billed by itself" in done.stdout
     assert "Cheapest that ends within 60 min: K80 with Keras TensorFlow" in done.stdout
-    assert "if never taken away" in done.stdout
+    assert "if never interrupted" in done.stdout
     assert not clone.records()
 
 
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("deadline=soon", "'soon' is no time; such as 1h"),
-        ("price_book=rates.csv", "'rates.csv' is no price book"),
+        ("deadline=soon", "'soon' is not a duration, such as 1h"),
+        ("price_book=rates.csv", "'rates.csv' is not a price book"),
     ],
 )
 def test_bad_input_is_one_line(clone, setting, message):

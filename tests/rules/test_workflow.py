@@ -195,7 +195,7 @@ def test_all_stands_for_every_workload_and_framework(clone):
 def test_weights_come_from_the_mirror_or_training_starts_from_random_ones(clone, tmp_path):
     words = ("--config", "workloads=catsdogs_resnet50", "frameworks=fastai")
     planned = clone.snakemake("-n", *words, "data={source: synthetic}")
-    assert "resnet50-imagenet: not asked for; training from random weights" in planned.stderr
+    assert "resnet50-imagenet: not requested; training from random weights" in planned.stderr
     assert "Fetching" not in planned.stdout + planned.stderr
     for name in ("resnet50-imagenet/resnet50-11ad3fa6.pth", "cats-vs-dogs/dogscats_subset.zip"):
         (tmp_path / name).parent.mkdir()

@@ -13,7 +13,7 @@ from epochcost.hardware import LOCAL
 from epochcost.records.record import recipe_id
 
 MEASURED, SIMILAR, PREDICTED, PUBLISHED, FULL, UNKNOWN = (
-    "measured", "another variant", "predicted", "published", "a full run", "unknown",
+    "measured", "another variant", "predicted", "published", "full run", "unknown",
 )  # fmt: skip
 DATA = ("complete", "subset", "synthetic")
 # recipe: as records name it. data: one of DATA.

@@ -94,7 +94,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--rental",
         type=billing.rental_of,
         default=Rental(),
-        help="what is paid for beside the process: boot_s=90,disk_gib=10,... (`billing` of config)",
+        help="what is billed beside the process: boot_s=90,disk_gib=10,... (`billing` of config)",
     )
     parser.add_argument(
         "--exchange-rates", type=billing.assignments, default={}, help="USD for one: EUR=1.15"

@@ -153,14 +153,14 @@ def check_book(book: str) -> str:
     try:
         day_of(book)
     except ValueError:
-        raise InputError(f"'{book}' is no price book: there is no such day") from None
+        raise InputError(f"'{book}' is not a price book: there is no such day") from None
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)  # which is today somewhere
     if _BOOK.fullmatch(book) and book > tomorrow.isoformat()[: len(book)]:
-        raise InputError(f"'{book}' is no price book: nobody knows the prices of that time yet")
+        raise InputError(f"'{book}' is not a price book: nobody knows the prices of that time yet")
     if book == LATEST or _BOOK.fullmatch(book) or Path(book).is_file():
         return book
     raise InputError(
-        f"'{book}' is no price book: {LATEST}, a month (2017-12), a day (2017-12-17), "
+        f"'{book}' is not a price book: {LATEST}, a month (2017-12), a day (2017-12-17), "
         "or a price file that is there"
     )
 
@@ -194,7 +194,7 @@ def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
     try:
         return _read(path)
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} is no CSV file in UTF-8: {error}") from None
+        raise InputError(f"{path} is not a CSV file in UTF-8: {error}") from None
 
 
 def _read(path: Path) -> list[tuple[int, dict[str, Any]]]:
@@ -256,8 +256,8 @@ def _check_row(row: dict[str, Any], where: str, rates: Mapping[str, float], toda
         raise InputError(f"{where}, as_of: {row['as_of']} is in the future")
     if price is not None and (price == 0) != (kind == FREE):
         raise InputError(
-            f"{where}, price_per_hour: 0 is the price of the kind '{FREE}', and of no other; "
-            "an unknown price is empty"
+            f"{where}, price_per_hour: 0 and the kind '{FREE}' go together; "
+            "leave an unknown price empty"
         )
     if increment and minimum is not None and minimum < increment:
         raise InputError(
@@ -278,7 +278,7 @@ def _check_together(rows: list[tuple[str, dict[str, Any]]], rates: Mapping[str, 
         if key in seen:
             raise InputError(
                 f"{where}, hardware_id: the {row['price_kind']} price of {row['hardware_id']} "
-                f"of {row['as_of']} is there already ({seen[key][0]})"
+                f"of {row['as_of']} is given already ({seen[key][0]})"
             )
         price = row["price_per_hour"]
         seen[key] = where, price if price is None else price * rates[row["currency"]]

@@ -44,7 +44,7 @@ def refusal(hardware: str, catalogue: Mapping[str, Mapping[str, Any]], market: M
     provider = entry.get("provider", "its provider")
     text = f"{hardware} cannot be rented: {provider} retired it on {entry['retired']}"
     if (nearest := successor(hardware, catalogue, market)) is not None:
-        text += f"; the nearest that can be had is {nearest}"
+        text += f"; the nearest available is {nearest}"
         text += f" ({catalogue[nearest].get('instance', catalogue[nearest]['label'])})"
     return text
 

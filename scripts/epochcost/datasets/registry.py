@@ -110,8 +110,8 @@ def choose_origin(
         SYNTHETIC,
         f"{name}: its server cannot be reached, and "
         + (f"the mirror {mirror} lacks it" if mirror else "no mirror is set")
-        + "; training on generated data of the same shape, and every record, row and figure "
-        "says synthetic",
+        + "; training on generated data of the same shape, marked synthetic in every record, row "
+        "and figure",
     )
 
 
@@ -123,7 +123,7 @@ def choose_weights(
     raw: Path,
     reachable: Callable[[str], bool] | None = None,
 ) -> Origin:
-    """Decide where the weights `name` come from; where they cannot be had, from scratch.
+    """Decide where the weights `name` come from; where they are not available, from scratch.
 
     Arguments as those of `choose_origin`. Only data.source `canonical` insists.
     """
@@ -138,7 +138,7 @@ def choose_weights(
         RANDOM,
         RANDOM,
         f"{name}: "
-        + ("not asked for" if source == SYNTHETIC else "cannot be had")
+        + ("not requested" if source == SYNTHETIC else "not available")
         + "; training from random weights, and every record, row and figure says so",
     )
 

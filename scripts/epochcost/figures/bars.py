@@ -66,7 +66,7 @@ QUANTITIES = (
     ),
     Quantity(
         "cost", "cost_relative", "cost_usd", amounts.dollars,
-        "costs", "what the {} cost", "cheaper", "dearer",
+        "costs", "what the {} cost", "cheaper", "more expensive",
     ),
 )  # fmt: skip
 
@@ -192,7 +192,7 @@ def _axes(axes, rows, quantity: Quantity, base: Base, low: float, high: float) -
     what = f"{base.hardware} with {base.framework}, {base.date}"
     if quantity.name == "cost":
         what += f" at ${base.price_per_hour_usd} an hour"
-    label = f"{quantity.less}  ←  {quantity.name} over {what}  →  {quantity.more}"
+    label = f"{quantity.less}  ←  {quantity.name} vs {what}  →  {quantity.more}"
     axes.set_xlabel(label, fontsize=10)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
@@ -215,7 +215,7 @@ def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) ->
     """The message: how the best own row stands to the base; without one, what is shown."""
     own = rows[rows.source_id.eq(OWN) & rows[quantity.ratio].notna()]
     if own.empty:
-        return f"{title}: {quantity.name} of the published runs over the {base.short}"
+        return f"{title}: {quantity.name} of the published runs vs the {base.short}"
     good = own[own.quality_reached.isna() | own.quality_reached.eq(True)]
     if good.empty:
         return f"{title}: no run here reached the quality target"
@@ -247,7 +247,7 @@ def _legend(figure: plt.Figure, rows: pd.DataFrame) -> None:
             Patch(
                 facecolor="white",
                 edgecolor=style.INK,
-                label="published, single runs; a colour per hardware",
+                label="published single runs, coloured by hardware",
             )
         )
     figure.legend(handles=handles, loc="outside lower right", ncols=3, frameon=False, fontsize=9)

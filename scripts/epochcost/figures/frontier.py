@@ -61,8 +61,8 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel("time from the start of the bill to the end of the training")
-    axes.set_ylabel("bill of one training")
+    axes.set_xlabel("time from start of billing to end of training")
+    axes.set_ylabel("bill for one training")
     axes.spines[["top", "right"]].set_visible(False)
     _legend(figure, shown)
     style.headline(figure, _headline(shown, free, title))
@@ -149,7 +149,7 @@ def _marks(best: pd.Series) -> str:
 def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
     best = options.loc[options.billed_usd.idxmin()]
     count = int(options.efficient.sum())
-    worth = "one is worth it" if count == 1 else f"{count} are worth it"
+    worth = "one is Pareto-optimal" if count == 1 else f"{count} are Pareto-optimal"
     gifts = ", ".join(free.hardware_label.unique())
     measured_here = pd.concat([options.source_id, free.source_id]).eq(OWN).any()
     return (

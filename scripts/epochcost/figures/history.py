@@ -55,7 +55,7 @@ def draw(
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.margins(x=0.14, y=0.12)
-    axes.set_ylabel("training alone, at the price of the day")
+    axes.set_ylabel("training alone, at that day's price")
     axes.spines[["top", "right"]].set_visible(False)
     _split(split, change, base)
     style.headline(figure, _headline(change, best, title, base))
@@ -91,18 +91,18 @@ def _split(axes, change: Change | None, base: str) -> None:
         )
         return
     if change.hardware is None:
-        parts = {"price of an hour": change.price, "hardware and software": change.both}
+        parts = {"hourly price": change.price, "hardware and software": change.both}
     else:
         parts = {
-            "price of an hour": change.price, "hardware": change.hardware,
+            "hourly price": change.price, "hardware": change.hardware,
             "software": change.software,
         }  # fmt: skip
     axes.set_xscale("log")
     begin = 1.0
-    for place, (name, factor) in enumerate([*parts.items(), ("all together", change.whole)]):
-        start = 1.0 if name == "all together" else begin
+    for place, (name, factor) in enumerate([*parts.items(), ("overall", change.whole)]):
+        start = 1.0 if name == "overall" else begin
         end = start * factor
-        colour = style.INK if name == "all together" else style.colour("local")
+        colour = style.INK if name == "overall" else style.colour("local")
         axes.barh(place, end - start, left=start, color=colour, height=0.6)
         axes.annotate(
             amounts.ratio(factor), (max(start, end), place), xytext=(5, 0),
@@ -110,14 +110,14 @@ def _split(axes, change: Change | None, base: str) -> None:
         )  # fmt: skip
         begin = end
     axes.axvline(1, color=style.INK, linestyle=(0, (4, 3)), linewidth=1)
-    axes.set_yticks(range(len(parts) + 1), [*parts, "all together"])
+    axes.set_yticks(range(len(parts) + 1), [*parts, "overall"])
     axes.invert_yaxis()
     low, high = axes.get_xlim()
     axes.set_xlim(low / 1.3, high * 2.5)
     axes.set_xticks([tick for tick in _TICKS if low / 1.3 <= tick <= high * 2.5])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel(f"cost over that of {base}")
+    axes.set_xlabel(f"cost relative to {base}")
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
 

@@ -30,7 +30,7 @@ def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
         figure, axes = plt.subplots(figsize=(10, 2), layout="constrained")
         axes.text(0.5, 0.5, "no option with a price is known", ha="center", color=style.FAINT)
         axes.set_axis_off()
-        style.headline(figure, f"{title}: a bill in its parts")
+        style.headline(figure, f"{title}: bill breakdown")
         return figure
     parts = billing.bill_in_parts(row.time_s, row.overhead_s, billing.terms_of(row), rental)
     labels = [*parts, "billed"]

@@ -130,8 +130,8 @@ class Checkpoints:
             return state
         differs = [name for name, value in run.items() if state["run"].get(name) != value]
         print(
-            f"epochcost: the checkpoint in {self.folder} is of other {' and '.join(differs)}; "
-            "beginning anew",
+            f"epochcost: the checkpoint in {self.folder} has another {' and '.join(differs)}; "
+            "starting over",
             file=sys.stderr,
         )
         self.drop()

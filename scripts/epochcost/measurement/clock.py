@@ -191,8 +191,8 @@ class Clock:
                 restore(self.resume_from)
             except Exception as error:
                 raise InputError(
-                    f"{self.resume_from} cannot be gone on from ({one_line(error)}); "
-                    f"delete {self.resume_from.parent} to begin anew"
+                    f"cannot resume from {self.resume_from} ({one_line(error)}); "
+                    f"delete {self.resume_from.parent} to start over"
                 ) from error
 
     def checkpoint(self, write: Callable[[Path], None]) -> None:

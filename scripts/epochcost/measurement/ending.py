@@ -37,7 +37,7 @@ def end_now(*_) -> None:
     """Somebody asks this process to end, as a cloud does before it takes a machine away."""
     # A batch system may tell all processes, and start.py tells this one again.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print("epochcost: told to end; a full run goes on after its last whole epoch", file=sys.stderr)
+    print("epochcost: told to end; a full run resumes after its last whole epoch", file=sys.stderr)
     status = 128 + signal.SIGTERM
     # Where the exit is raised within a destructor, Python ignores it; then the alarm ends us.
     signal.signal(signal.SIGALRM, lambda *_: os._exit(status))

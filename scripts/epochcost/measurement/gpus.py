@@ -75,7 +75,7 @@ def _visible(handles: list) -> list:
     chosen = []
     for name in (part.strip() for part in named.split(",")):
         if name.startswith("MIG"):
-            raise InputError(f"CUDA_VISIBLE_DEVICES: {name}: parts of GPUs cannot be measured yet")
+            raise InputError(f"CUDA_VISIBLE_DEVICES: {name}: MIG instances cannot be measured yet")
         matching = [
             handle
             for index, handle in enumerate(handles)

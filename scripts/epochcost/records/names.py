@@ -48,5 +48,5 @@ def parts_of_name(name: str) -> tuple[str, str, str, int]:
         return workload, framework, variant, int(trial)
     except ValueError:
         raise InputError(
-            f"'{name}' is no name of a run, such as mnist_mlp/pytorch/default-1"
+            f"'{name}' is not the name of a run, such as mnist_mlp/pytorch/default-1"
         ) from None

@@ -33,7 +33,7 @@ class Place:
         self._file = self._take()
         if path.exists():
             self.leave()
-            raise InputError(f"{path} is there already; records are never overwritten")
+            raise InputError(f"{path} already exists; records are never overwritten")
         self._file.write(b" " * _RESERVED_BYTES)
         self._sync()
 
@@ -115,7 +115,7 @@ def keep(place: Place, root: Path, record: dict[str, Any]) -> None:
     except FileExistsError:
         place.leave()
         target = add(root, record["run"], _encoded(record))
-        said = f"{place.path} appeared during this run, which is {target}"
+        said = f"{place.path} appeared during this run, which is now {target}"
         print(f"epochcost: {said}", file=sys.stderr)
 
 

@@ -46,7 +46,7 @@ def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> list[str]:
     limit = "" if deadline_s is None else f" that ends within {amounts.seconds(deadline_s)}"
     if in_time.empty:
         fastest = options.loc[options.elapsed_s.idxmin()]
-        return [f"Cheapest{limit}: none does; the fastest is {_said(fastest)}."]
+        return [f"Cheapest{limit}: none; the fastest is {_said(fastest)}."]
     best = in_time.loc[in_time.billed_usd.idxmin()]
     lines = [f"Cheapest{limit}: {_said(best)}."]
     tied = choices.tied_with(in_time, best)
@@ -61,7 +61,7 @@ def _fastest(options: pd.DataFrame, budget_usd: float | None) -> str:
     limit = "" if budget_usd is None else f" for at most {amounts.dollars(budget_usd)}"
     if cheap.empty:
         cheapest = options.loc[options.billed_usd.idxmin()]
-        return f"Fastest{limit}: none is; the cheapest is {_said(cheapest)}."
+        return f"Fastest{limit}: none; the cheapest is {_said(cheapest)}."
     return f"Fastest{limit}: {_said(cheap.loc[cheap.elapsed_s.idxmin()])}."
 
 
@@ -80,7 +80,7 @@ def _break_even_rate(option: pd.Series) -> str:
     if pd.isna(rate):
         return ""
     said = f"{rate:.2g} times an hour" if rate < _RARE_LIMIT else "more than once a minute"
-    return f"; it costs what it does on demand if that happens {said}"
+    return f"; costs as much as on demand if interrupted {said}"
 
 
 def _kind(option: pd.Series) -> str:
@@ -111,7 +111,7 @@ def _span(option: pd.Series, what: str, say) -> str:
 def _table(options: pd.DataFrame) -> list[str]:
     """The options that no other beats in both time and money, fastest first."""
     ordered = options.sort_values("elapsed_s")
-    rows = [("worth it: nothing is both faster and cheaper", "time", "bill", "cheapest with")]
+    rows = [("Pareto-optimal: nothing is both faster and cheaper", "time", "bill", "cheapest with")]
     rows += [
         (
             f"{_name(option)} ({names.price_kind(option.price_kind)}{_notes(option)})",
@@ -180,14 +180,14 @@ def _units(options: pd.DataFrame) -> list[str]:
     parts = [
         f"{amounts.dollars(value)} {what}"
         for value, what in (
-            (best.per_epoch_usd, "an epoch"),
-            (best.per_million_samples_usd, "a million samples"),
-            (best.per_accuracy_point_usd, "a point of accuracy"),
+            (best.per_epoch_usd, "per epoch"),
+            (best.per_million_samples_usd, "per million samples"),
+            (best.per_accuracy_point_usd, "per point of accuracy"),
             (best.to_target_usd, "to the quality target"),
         )
         if pd.notna(value)
     ]
-    return [f"Of the cheapest, training alone: {', '.join(parts)}."]
+    return [f"Unit costs of the cheapest, training alone: {', '.join(parts)}."]
 
 
 def _caveats(options: pd.DataFrame) -> list[str]:
@@ -206,7 +206,7 @@ def _caveats(options: pd.DataFrame) -> list[str]:
         )
     if options.exact.any():
         lines.append(
-            "Single runs are taken as exact: how far another one would be from them is not known."
+            "Single runs are taken as exact: how far runs differ from each other is not known."
         )
     if options.billing_increment_s.isna().any() and options.price_kind.ne("owned").any():
         lines.append("Where a provider's increments are not known, the bill is by the second.")

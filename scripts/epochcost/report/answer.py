@@ -86,9 +86,9 @@ def _how(row) -> str:
 def _cost(row, is_here: bool) -> str:
     if pd.isna(row.cost_usd):
         if row.hardware_id == LOCAL and not is_here:
-            return "at an unknown cost (a price is given where the machine is)"
+            return "at an unknown cost (set its price on that machine)"
         if is_here:
-            return "at an unknown cost (its price is not configured; e.g. --config price=0.10)"
+            return "at an unknown cost (no price configured; set one: --config price=0.10)"
         return f"at an unknown cost (no price of {row.hardware_id} is known)"
     said_below = row.mixed_price_kinds and pd.notna(row.cost_relative)
     usual = row.price_kind == prices.ON_DEMAND or said_below

@@ -19,7 +19,7 @@ def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         labels: what hardware is called.
     """
     if table.empty:
-        return "Nothing is to be run: everything that is configured has been measured."
+        return "Nothing to run: everything configured has been measured."
     lines = [
         _line(labels.get(hardware, hardware), estimates.total(rows)) + _price(rows.iloc[0])
         for hardware, rows in table.groupby("hardware", sort=True)
@@ -32,7 +32,7 @@ def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
         f"{runs} {basis}" for basis, runs in bases.items() if basis != estimates.UNKNOWN
     )
     if known:
-        lines.append(f"Times of runs that these are from: {known}.")
+        lines.append(f"Runs by source of their time: {known}.")
     unknown = table[table.basis.eq(estimates.UNKNOWN)]
     for hardware, rows in unknown.groupby("hardware", sort=True):
         said = [
@@ -40,7 +40,7 @@ def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
             for row in rows.itertuples()
         ]
         few = ", ".join(said[:_FEW]) + (f" and {len(said) - _FEW} more" * (len(said) > _FEW))
-        lines.append(f"Not known, as nobody measured or published it on {hardware}: {few}.")
+        lines.append(f"Unknown, never measured or published on {hardware}: {few}.")
     return "\n".join(lines)
 
 
@@ -56,8 +56,8 @@ def _price(row: pd.Series) -> str:
 def refusal(usd: float, most: float) -> str:
     """Why a plan is not begun."""
     return (
-        f"the plan would cost {amounts.dollars(usd)}, and max_cost_usd is {amounts.dollars(most)}; "
-        "`snakemake estimate` says of what"
+        f"the plan would cost {amounts.dollars(usd)}, above max_cost_usd of "
+        f"{amounts.dollars(most)}; `snakemake estimate` itemises it"
     )
 
 

@@ -14,8 +14,8 @@ from epochcost.words import amounts, names, remarks
 
 # The pictures of a workload, in words for those who do not see them.
 PICTURES = {
-    "time": "time over the K80 baseline; the values are in the table below",
-    "cost": "cost over the K80 baseline; the values are in the table below",
+    "time": "time vs the K80 baseline; the values are in the table below",
+    "cost": "cost vs the K80 baseline; the values are in the table below",
     "frontier": "bill against time of what can be had; the values are in tables/options.csv",
     "bill": "the parts of the cheapest bill here",
     "history": "what the published trainings have cost since, and what changed it",

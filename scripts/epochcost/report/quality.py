@@ -165,11 +165,11 @@ def _remarks(row) -> list[str]:
     if row.weights == RANDOM:
         notes.append("from random weights")
     if row.batch_size != row.recipe_batch_size:
-        notes.append(f"batch of {row.batch_size:g}")
+        notes.append(f"batch size {row.batch_size:g}")
     if not row.own_recipe:
-        notes.append("another recipe")
+        notes.append("different recipe")
     if not row.reached:
-        notes.append("below the target")
+        notes.append("missed the target")
     if row.noisy_runs:
         notes.append("disturbed")
     return notes

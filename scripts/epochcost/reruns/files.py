@@ -75,7 +75,7 @@ def render(rerun: Rerun) -> dict[str, str]:
     )
     environment.filters["quote"] = shlex.quote
     if "vcpus" not in rerun.hardware:
-        raise InputError(f"config/hardware.yaml: {rerun.name}: it needs vcpus to be asked for")
+        raise InputError(f"config/hardware.yaml: {rerun.name}: vcpus is needed to request it")
     machine_type, _, accelerators = rerun.hardware.get("instance", "").partition(" + ")
     fetch, keep = _transfers(rerun.records)
     about = {

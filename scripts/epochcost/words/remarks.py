@@ -17,14 +17,14 @@ def of_row(row) -> list[str]:
     if compares and row.epochs != row.baseline_epochs:
         notes.append(f"{row.epochs:g} epochs, not {row.baseline_epochs:g}")
     if not row.own_recipe:
-        notes.append("another recipe")
+        notes.append("different recipe")
     notes += of_search(row)
     if pd.notna(row.batch_size) and row.batch_size != row.recipe_batch_size:
-        notes.append(f"batch of {row.batch_size:g}, not {row.recipe_batch_size:g}")
+        notes.append(f"batch size {row.batch_size:g}, not {row.recipe_batch_size:g}")
     if row.noisy_runs:
         notes.append("disturbed")
     if pd.notna(row.quality_reached) and not row.quality_reached:
-        notes.append("below the quality target")
+        notes.append("missed the quality target")
     return notes
 
 
@@ -32,7 +32,7 @@ def of_option(option) -> list[str]:
     """What a reader must know of an option (a row of options.csv)."""
     notes = ["predicted"] * bool(option.predicted) + of_data(option)
     notes += of_search(option) + ["disturbed"] * bool(option.noisy_runs)
-    return notes + ["if never taken away"] * (option.price_kind in prices.INTERRUPTIBLE)
+    return notes + ["if never interrupted"] * (option.price_kind in prices.INTERRUPTIBLE)
 
 
 def of_offer(option) -> list[str]:
