@@ -6,6 +6,8 @@ runs, epochs, quality, targets, repeats, comparisons, predictions, scaling, nois
 
 from pathlib import Path
 
+import pandas as pd
+
 from epochcost import configuration, errors, files
 from epochcost.costs import noise, predictions, published, quality, repeats, rows, scaling, tables
 from epochcost.records import record
@@ -30,11 +32,12 @@ def main() -> None:
     runs, epochs, noted = _rows(arguments.records, arguments.published, labels)
     runs = quality.judged_today(runs, configured.recipes)
     about, kept = (configured.complete_samples(), configured.recipes), arguments.keep_disturbed
+    bases = pd.read_csv(arguments.published / "baselines.csv")
     for name, table in (
         ("runs", runs),
         ("epochs", epochs),
         ("noise", noted),
-        ("quality", quality.quality_table(runs, epochs, *about, kept)),
+        ("quality", quality.quality_table(runs, epochs, *about, kept, bases)),
         ("targets", quality.targets_table(runs, configured.recipes)),
         ("repeats", repeats.repeats_table(runs, kept, arguments.precision)),
         ("comparisons", repeats.comparisons_table(runs, kept)),

@@ -1,5 +1,6 @@
 """What quality targets are set from."""
 
+import pandas as pd
 import pytest
 from observed import full_run
 
@@ -108,6 +109,18 @@ def test_times_are_those_of_undisturbed_runs_and_quality_is_that_of_all(record):
     assert row.epoch_s < 100
     (row,) = quality.quality_table(made, epochs, {}, RECIPES, keep_disturbed=True).itertuples()
     assert row.time_s == made.time_s.median()
+
+
+def test_what_is_over_the_k80_is_the_recipe_on_complete_data(record, baselines):
+    complete = reaching(record, 1, 0.982)
+    part = reaching(record, 2, 0.982, complete=False, train_samples=6000)
+    study = published.runs(configuration.ROOT / "data/published", {})
+    runs = tables.runs_table([*study, *(rows.run_row(one, "") for one in (complete, part))])
+    about = (runs, tables.epochs_table([]), {"mnist_mlp": 60000}, RECIPES)
+    table = quality.quality_table(*about, baselines=baselines).set_index("data_complete")
+    assert table.time_relative[True] == pytest.approx(40 / 64.5, abs=0.001)
+    assert pd.isna(table.time_relative[False])
+    assert quality.quality_table(*about).time_relative.isna().all()
 
 
 def test_targets_leave_room_for_chance():

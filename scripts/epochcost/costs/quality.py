@@ -31,6 +31,7 @@ COLUMNS = [
     "reached",
     "epoch_s",
     "time_s",
+    "time_relative",
     "input_share",
     "train_samples",
     "complete_samples",
@@ -80,12 +81,14 @@ def quality_table(
     complete_samples: dict[str, int],
     recipes: dict[str, dict],
     keep_disturbed: bool = False,
+    baselines: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """quality.csv: full runs on real data that ended well, made here.
 
     `value` is the median over runs of the held-out accuracy or the training loss, with the range
     over runs; `published_*` the range over the published runs of the same workload. `epoch_s` is
-    the median epoch with its validation pass, the first of each run left out. `input_share` is
+    the median epoch with its validation pass, the first of each run left out; `time_s` is that of
+    all epochs, and `time_relative` that over the baseline's, as in relative.csv. `input_share` is
     the time to fetch batches without training on them over the time of training on them. Of these
     times those of disturbed runs do not count, unless there are no others.
 
@@ -93,6 +96,7 @@ def quality_table(
         complete_samples: training samples of each workload's complete data.
         recipes: the recipe of each workload (config/workloads.yaml).
         keep_disturbed: whether disturbed runs count beside undisturbed ones.
+        baselines: data/published/baselines.csv; without it no time is relative.
     """
     judged = _judged(runs)
     later = epochs[epochs.run_id.isin(judged.run_id) & epochs.epoch.gt(1)]
@@ -124,6 +128,9 @@ def quality_table(
         {name: recipe["batch_size"] for name, recipe in recipes.items()}
     )
     table["own_recipe"] = tables.follows_recipe(table, recipes)
+    compares = table.own_recipe & tables.has_all_samples(table, table.complete_samples)
+    base_s = table.workload.map(_baseline_seconds(runs, baselines))
+    table["time_relative"] = (table.time_s / base_s).where(compares)
     return table[COLUMNS].sort_values(["workload", "framework"], kind="stable", ignore_index=True)
 
 
@@ -178,6 +185,14 @@ def _judged(runs: pd.DataFrame) -> pd.DataFrame:
     """Full runs made here on real data that ended well."""
     own = runs.source_id.eq(OWN) & runs.scale.eq("full") & runs.status.eq("ok")
     return runs[own & ~runs.synthetic.astype(bool) & runs.metric_value.notna()]
+
+
+def _baseline_seconds(runs: pd.DataFrame, baselines: pd.DataFrame | None) -> dict[str, float]:
+    """How long the training took that a workload is compared with."""
+    if baselines is None:
+        return {}
+    common = baselines[baselines.scope.eq("all")].merge(runs[["run_id", "time_s"]], on="run_id")
+    return dict(zip(common.workload, common.time_s, strict=True))
 
 
 def _published(runs: pd.DataFrame) -> pd.DataFrame:

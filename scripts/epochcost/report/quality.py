@@ -14,6 +14,8 @@ _HEAD = (
     ("target", True),
     ("runs", True),
     ("epoch", True),
+    ("all epochs", True),
+    ("over the K80", True),
     ("input alone", True),
     ("samples", True),
     ("remarks", False),
@@ -142,6 +144,7 @@ def _cells(row) -> list[str]:
     if pd.notna(row.published_low):
         published = f"{row.published_low:.3f} to {row.published_high:.3f}"
     epoch = "" if pd.isna(row.epoch_s) else amounts.seconds(row.epoch_s)
+    relative = "" if pd.isna(row.time_relative) else amounts.ratio(row.time_relative)
     share = "" if pd.isna(row.input_share) else f"{row.input_share:.1%}"
     return [
         row.workload,
@@ -152,6 +155,8 @@ def _cells(row) -> list[str]:
         f"{row.target:g}",
         str(row.runs),
         epoch,
+        amounts.seconds(row.time_s),
+        relative,
         share,
         remarks.samples(row),
         ", ".join(_remarks(row)),
