@@ -1,11 +1,8 @@
 import argparse
-import functools
-import json
 import subprocess
 import sys
 
 import pytest
-from trainings import refused, train
 
 from epochcost import files, tuning
 from epochcost.configuration import ROOT
@@ -17,9 +14,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import tune
 
 HERE = "0123456789ab"
-HALF = machine.usable_cores() // 2
-# What there is of these depends on the machine.
-FEWER = {"threads": HALF} if HALF else {}
+# Whether memory can be kept depends on the machine.
 KEPT = {"keep_memory": True} if memory.can_be_kept() else {}
 
 
@@ -320,59 +315,3 @@ def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(
     # (Disturbed ones are made again.)
     assert not settings or min(whole.count(settings), whole.count({})) >= 6
     assert "mnist_mlp with keras-jax: " in done.stdout
-
-
-@pytest.fixture(scope="module")
-def tuned_run(pythons, little, few, tmp_path_factory):
-    """Trains with settings; gives the record."""
-
-    def make(workload: str, framework: str, settings: dict) -> dict:
-        data = few if workload == "mnist_cnn" else little
-        path = tmp_path_factory.mktemp("run") / "record.json"
-        options = ("--variant", "tuned", "--settings", json.dumps(settings))
-        record = train(pythons[framework], workload, framework, data, path, *options)
-        assert record["status"] == "ok", record["failure"]
-        return record
-
-    return make
-
-
-@pytest.fixture(scope="module")
-def default_run(tuned_run):
-    """The same without settings, once for all tests of a workload and framework."""
-    return functools.cache(lambda workload, framework: tuned_run(workload, framework, {}))
-
-
-@pytest.mark.parametrize(
-    ("workload", "framework", "settings"),
-    [
-        (
-            "mnist_mlp", "keras-tensorflow",
-            KEPT | FEWER | {"input_autotuning": False, "steps_per_execution": 10, "onednn": False,
-                            "jit_compile": True},
-        ),
-        ("mnist_mlp", "keras-jax", KEPT | {"steps_per_execution": 10}),
-        ("mnist_mlp", "keras-torch", FEWER | {"flush_denormal": True}),
-        ("mnist_cnn", "pytorch", KEPT | FEWER | {"channels_last": True, "flush_denormal": True}),
-        ("mnist_cnn", "fastai", {"channels_last": True, "onednn": False}),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_settings_change_how_and_not_what_is_learnt(
-    tuned_run, default_run, workload, framework, settings
-):
-    """The same seed with and without settings: losses that differ by no more than order does."""
-    record = tuned_run(workload, framework, settings)
-    assert record["software"]["settings"] == settings
-    if framework != "keras-jax" and "threads" in settings:
-        assert record["software"]["threads"] == HALF
-    losses = [r["epochs"][0]["loss"] for r in (record, default_run(workload, framework))]
-    assert losses[0] == pytest.approx(losses[1], rel=0.1)
-
-
-def test_a_setting_that_a_framework_lacks_leaves_no_record(pythons, little, tmp_path):
-    said = refused(
-        pythons["pytorch"], "mnist_mlp", "pytorch", little, tmp_path / "r.json",
-        "--variant", "tuned", "--settings", '{"channels_last": true}',
-    )  # fmt: skip
-    assert "pytorch has no setting 'channels_last' here" in said
