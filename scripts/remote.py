@@ -10,12 +10,14 @@ import argparse
 import shlex
 import subprocess
 import tempfile
+import time
 from collections.abc import Collection
 from pathlib import Path
 
 from epochcost import configuration, errors
 from epochcost.errors import InputError, nearest
 from epochcost.records import merging
+from epochcost.words import amounts
 
 ROOT = Path(__file__).resolve().parents[1]
 SSH_FAILED = 255
@@ -54,6 +56,7 @@ def measure(
     Args:
         catalogue: the ids of hardware.
     """
+    begin = time.monotonic()
     if host.is_busy():
         raise InputError(f"{arguments.host} is still at work; run the same again when it has ended")
     host.send(ROOT, _tracked(ROOT), host.folder)
@@ -67,6 +70,8 @@ def measure(
         host.fetch("results/runs", Path(folder))
         merged = merging.merge(Path(folder), arguments.records, catalogue)
     print(*merged.lines(), sep="\n")
+    used = amounts.seconds(time.monotonic() - begin)
+    print(f"{arguments.host} was in use for {used}. It is still running: end it if it is rented.")
     return ran or int(bool(merged.refused))
 
 
