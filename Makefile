@@ -41,7 +41,7 @@ setup: .venv/ready
 	@UV_FIND_LINKS="$$PIP_FIND_LINKS" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python $(BIN)/python -r envs/workflow.txt
 	@touch $@
 
-# The software of 2017 for the frameworks keras2-tensorflow1 and keras2-cntk, on the processor.
+# The software of 2017 for the frameworks keras2-tensorflow1 and keras2-cntk, on the CPU.
 legacy: .venvs/keras2/ready
 
 .venvs/keras2/ready: envs/legacy/keras2.txt .venv/ready
@@ -52,7 +52,7 @@ legacy: .venvs/keras2/ready
 	@$(BIN)/python scripts/mpi.py .venvs/keras2/lib/mpi
 	@touch $@
 
-# The workflow with the executors of clouds; each would slow down every start of the other one.
+# The workflow with the cloud executors, each of which makes every start of Snakemake slower.
 cloud: .venvs/cloud/ready
 
 .venvs/cloud/ready: envs/cloud.txt .venv/ready
@@ -60,7 +60,7 @@ cloud: .venvs/cloud/ready
 	@UV_FIND_LINKS="$$PIP_FIND_LINKS" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python .venvs/cloud/bin/python -r envs/cloud.txt
 	@touch $@
 
-# Resolve envs/*.in anew into the full lists of pins. The CPU list of torch is the GPU list
+# Resolve envs/*.in again into the full lists of pins. The CPU list of torch is the GPU list
 # without the CUDA packages, which the CPU build does not have.
 pins: setup
 	for name in workflow cloud tensorflow-cpu tensorflow-gpu torch-gpu jax-cpu jax-gpu; do \

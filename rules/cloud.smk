@@ -1,14 +1,14 @@
 # Trainings on rented machines that share no folder with this one (a default storage provider is
 # set): arrays go out through a bucket, records come home through it.
 #
-# What a record is called there says what asked for it, as a short hash (`{plan}`), so that no other
-# clone, scale or option finds it under its own name. A job there has the sources and what it was
-# sent, and knows nothing of the plan. It trains in the container that the profile names, or in the
-# Python of `python:`.
+# A record's name there says what asked for it, as a short hash (`{plan}`), so that no other clone,
+# scale or option finds it under its own name. A job there has the sources and what it was sent, and
+# knows nothing of the plan. It trains in the container that the profile names, or with the Python
+# of `python:`.
 
 from epochcost.measurement import revision
 
-# Which sources these are, as machines get them without git's history.
+# The commit of these sources, as machines get them without git's history.
 if not SENT:
     os.environ[revision.COMMIT] = revision.to_send(Path(workflow.basedir))
 
@@ -73,7 +73,7 @@ for hardware in KNOWN["hardware"]:
             "--data arrays --record {output} > {log} 2>&1"
 
 
-# A record comes home as a copy that is no output of any rule; what is home is not asked for again.
+# A record comes home as a copy that is the output of no rule; it is then not requested again.
 for hardware in KNOWN["hardware"]:
 
     rule:

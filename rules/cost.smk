@@ -1,5 +1,5 @@
 # Records + published measurements -> tables of runs; these + price book -> tables of costs. Another
-# price book makes the second ones anew, from the first.
+# price book remakes only the tables of costs.
 
 
 rule runs:

@@ -14,7 +14,7 @@ rule fetch:
         "../envs/workflow.yaml"
     params:
         source=lambda wildcards: source_of(wildcards.dataset),
-        # Another edition in config/datasets.yaml is fetched and prepared anew.
+        # Another edition in config/datasets.yaml is fetched and prepared again.
         checksums=lambda wildcards: checksums_of(wildcards.dataset, wildcards.kind),
     message:
         "Fetching {wildcards.dataset} ({params.source})"

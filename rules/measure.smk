@@ -1,7 +1,7 @@
-# All that is to be measured, in rounds, and what this machine can do.
+# Everything to be measured, in rounds, and what this machine can do.
 
 
-# With `precision`, a round is trained after the one before, for what is not yet precise enough.
+# With `precision`, each round follows the one before, for what is not yet precise enough.
 checkpoint round:
     input:
         up_to_round,
@@ -18,7 +18,7 @@ rule measure:
     localrule: True
 
 
-# What this machine can do, beside the short look before each run. A GPU is measured with PyTorch.
+# What this machine can do, besides the short check before each run. PyTorch measures a GPU.
 rule calibrate:
     input:
         environment_marker("pytorch", LOCAL) if has_gpu(LOCAL) else [],

@@ -63,7 +63,7 @@ rule audit:
         "python scripts/audit.py > {log} 2>&1"
 
 
-# From the records that are there: a question starts no training.
+# From the existing records: a question starts no training.
 rule advise:
     log:
         "logs/advise.log",

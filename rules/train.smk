@@ -1,14 +1,14 @@
-# One training rule per hardware, for the runs that are missing: train_local, train_gce_k80, ...
+# One training rule per hardware, for the missing runs: train_local, train_gce_k80, ...
 # Those that come first in the plan's order have the highest priority.
 #
 # The output is a marker. The record is written by the training itself and is the output of no rule:
 # Snakemake deletes outputs before a job and after a failure, and a record is never deleted. A rule
-# matches no run that is there (planning.Plan.pattern), so nothing is made again.
+# matches no existing run (planning.Plan.pattern), so nothing is made again.
 #
-# With ten thousand trainings each word of the rule is formatted ten thousand times: they are few.
+# With ten thousand trainings, each word of the rule is formatted ten thousand times, so it has few.
 
 
-# All that trainings on a hardware wait for, and where it is: arrays, weights, interpreters.
+# Everything that trainings on the hardware wait for, and where: arrays, weights, interpreters.
 rule ready:
     input:
         lambda wildcards: needs_of(wildcards.hardware),

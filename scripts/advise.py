@@ -1,4 +1,4 @@
-"""Say where to train: the cheapest in time, the fastest within a budget, and what is worth it.
+"""Say where to train: cheapest by a deadline, fastest within a budget, and what is Pareto-optimal.
 
 In: options.csv of results/tables. Out: text on the screen.
 """

@@ -1,7 +1,7 @@
-"""Measure for about a minute what this machine can do: the limits that trainings are held against.
+"""Measure for about a minute what this machine can do: the limits that trainings are compared with.
 
-In: nothing. Out: one JSON file of the machine and this moment in results/calibrations. With the
-Python of a PyTorch that sees a GPU, the GPU's products and copies are measured too.
+In: nothing. Out: one JSON file of the machine and this moment in results/calibrations. With a
+Python whose PyTorch sees a GPU, the GPU's matrix products and copies are measured too.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Make one of the pinned environments of envs/ with uv.
 
-In: envs/<name>.txt. Out: a virtual environment in .venvs/<name>. On a machine without an NVIDIA GPU
-PyTorch's own CPU build is preferred where it can be had: it is a tenth of the size.
+In: envs/<name>.txt. Out: a virtual environment in .venvs/<name>. On a machine without an NVIDIA
+GPU, PyTorch's own CPU build is preferred where available: it is a tenth of the size.
 """
 
 import os
@@ -13,7 +13,7 @@ from epochcost import errors
 
 ROOT = Path(__file__).resolve().parents[1]
 _SUPPORTED = ">=3.11,<3.14"
-# What uv says where a server does not answer, or it must not ask one.
+# What uv says if a server does not answer, or if it must not ask one.
 _UNREACHABLE = ("Failed to fetch", "Network connectivity is disabled", "403 Forbidden")
 
 
@@ -31,10 +31,10 @@ def main() -> None:
 
 
 def make(name: str, folder: Path) -> None:
-    """Make the environment anew.
+    """Make the environment from scratch.
 
     Raises:
-        InputError: uv cannot make it; what uv said stands above.
+        InputError: uv cannot make it; its output is above.
     """
     inside = (3, 11) <= sys.version_info[:2] < (3, 14)
     python = sys.executable if inside else _SUPPORTED
@@ -52,14 +52,14 @@ def make(name: str, folder: Path) -> None:
 
 def _uv(*words: str) -> None:
     environment = os.environ | {"UV_COMPILE_BYTECODE": "1"}
-    # pip's setting for a folder of wheels is not read by uv.
+    # uv does not read pip's setting for a folder of wheels.
     if links := environment.get("PIP_FIND_LINKS"):
         environment.setdefault("UV_FIND_LINKS", links)
     command = [sys.executable, "-m", "uv", *words]
     done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True)
     print(done.stderr, end="", file=sys.stderr)
     if done.returncode:
-        # Of a full disk or of pins that contradict each other another index knows no way out.
+        # Another index is no help with a full disk or with pins that contradict each other.
         unreachable = any(words in done.stderr for words in _UNREACHABLE)
         kind = UnreachableError if unreachable else errors.InputError
         raise kind(f"uv {' '.join(words[:2])} failed")

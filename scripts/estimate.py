@@ -2,7 +2,7 @@
 
 In: the plan (results/plan.csv, or another file with the columns hardware, workload, framework,
 variant, trial, recipe, data), records, published measurements, prices. Out: text on the screen.
-With --most it ends with status 1 where the plan costs more.
+With --most it exits with status 1 if the plan costs more.
 """
 
 from pathlib import Path
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _plan(path: Path, known: configuration.Configuration) -> pd.DataFrame:
-    """The planned runs, each whole and of what is known."""
+    """The planned runs, each complete and with known names."""
     columns = estimates.PLAN_COLUMNS
     try:
         planned = pd.read_csv(path, dtype={"recipe": str})[columns]

@@ -1,7 +1,7 @@
 """Fetch the files of a data set, from its server or from a mirror folder.
 
-In: config/datasets.yaml. Out: data/raw/<data set>/<file>... and <kind>.json that describes them.
-Every file is checked against its sha256 before it gets its name.
+In: config/datasets.yaml. Out: data/raw/<data set>/<file>... and <kind>.json, which describes them.
+Every file is checked against its sha256 before it gets its final name.
 """
 
 import os

@@ -39,10 +39,10 @@ def main() -> None:
 def _compared(
     relative: pd.DataFrame, baseline: pd.Series, title: str, hardware: list[str]
 ) -> dict[str, Figure]:
-    """Time and cost over those of the baseline, as bars."""
+    """Time and cost relative to the baseline, as bars."""
     side_by_side = selection.side_by_side(relative)
     rows = selection.rows_of(side_by_side, baseline.workload, baseline.baseline, hardware)
-    # What was trained on another number of samples compares with no bar of this picture.
+    # What was trained on another number of samples cannot be compared with this picture's bars.
     rows = rows[rows.time_relative.notna()].reset_index(drop=True)
     base = bars.Base("K80", "TensorFlow", baseline.price_book, baseline.price_per_hour_usd)
     return {quantity.name: bars.draw(rows, quantity, title, base) for quantity in bars.QUANTITIES}
@@ -51,7 +51,7 @@ def _compared(
 def _to_choose_from(
     found: dict[str, pd.DataFrame], baseline: pd.Series, title: str, rental: billing.Rental
 ) -> dict[str, Figure]:
-    """What a buyer looks at: the options, a bill in its parts, the history."""
+    """What a buyer looks at: the options, an itemised bill, the history."""
     runs, options, past = (
         found[name][found[name].workload.eq(baseline.workload)].reset_index(drop=True)
         for name in ("runs", "options", "history")

@@ -1,9 +1,9 @@
 """Train one recipe in Keras 2 and time it: the software of about 2017.
 
-Runs in the environment of `make legacy` (Python 3.6) and knows nothing of the package epochcost;
+Runs in the environment of `make legacy` (Python 3.6), independently of the package epochcost;
 epochcost.frameworks.keras2 starts it. In: a folder with job.json and arrays. Out: times.json there.
 The models are those of the recipes of 2017: they give probabilities, labels and characters are
-one-hot before the clock, and CIFAR-10's pictures are shifted by a generator beside the training.
+one-hot before timing, and CIFAR-10's pictures are shifted by a generator alongside training.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def end_with_parent():
 
 
 def train(folder, job, times):
-    """Train as the job says; what is learnt of it is left in `times`."""
+    """Train as the job says; everything measured is left in `times`."""
     import keras
     import numpy as np
 
@@ -64,7 +64,7 @@ def train(folder, job, times):
     times["phase"] = "build"
     start = time.perf_counter()
     np.random.seed(job["seed"])
-    random.seed(job["seed"])  # of the order of CIFAR-10's batches
+    random.seed(job["seed"])  # for the order of CIFAR-10's batches
     if keras.backend.backend() == "tensorflow":
         backend.set_random_seed(job["seed"])
     if job["workload"] not in MODELS:
@@ -98,7 +98,7 @@ def train(folder, job, times):
 
 
 def read(folder, job):
-    """The arrays; labels one-hot where the loss wants it, and characters as well."""
+    """The arrays; labels are one-hot if the loss needs it, and so are characters."""
     import numpy as np
 
     data = {}
@@ -139,7 +139,7 @@ def moved(share, data, batch):
 
 
 def validate_in_batches_of(size, model):
-    """Without that `fit_generator` takes the size of its last batch, which may be the odd one."""
+    """Without this, `fit_generator` uses the size of its last batch, which may be a smaller one."""
     evaluate = model.evaluate
     model.evaluate = lambda *given, **options: evaluate(*given, **dict(options, batch_size=size))
 

@@ -1,7 +1,7 @@
 """Say which machine this is, as JSON.
 
 In: the system. Out: a file, or the terminal. The file changes only when the machine does, so
-that whatever depends on it is done anew on a new machine and only there.
+that whatever depends on it is redone on a new machine and only there.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from epochcost import errors, files
 from epochcost.measurement import machine
 
-# What changes on the same machine, with every update of its system.
+# What changes on the same machine with every system update.
 _PASSING = ("kernel", "driver", "cuda_driver")
 
 
@@ -23,7 +23,7 @@ def main() -> None:
         print(json.dumps(facts, indent=2))
         return
     lasting = {key: value for key, value in facts.items() if key not in _PASSING}
-    # Anybody may set how much a GPU may draw.
+    # Anybody may change a GPU's power limit.
     lasting["gpus"] = [
         {key: value for key, value in gpu.items() if key != "power_limit_w"}
         for gpu in facts["gpus"]

@@ -1,8 +1,8 @@
-"""Put records from another machine beside one's own.
+"""Add records from another machine to this one's.
 
 In: results/runs of another clone, the clone, or one record. Out: copies in results/runs, each
 checked; a run that is there already is not copied again, and none is changed or overwritten.
-Ends with status 1 where a record was refused.
+Exits with status 1 if a record was refused.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Link the system's Open MPI under the names that CNTK 2.7 asks for.
 
-CNTK wants Open MPI 1.10 (libmpi.so.12). A training on one machine calls none of it that changed,
-so a later one does. Out: links in a folder for LD_LIBRARY_PATH; none where there is no Open MPI.
+CNTK wants Open MPI 1.10 (libmpi.so.12). Training on one machine calls nothing in it that changed,
+so a later one will do. Out: links in a folder for LD_LIBRARY_PATH; none if there is no Open MPI.
 """
 
 import os

@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def with_conda() -> list[Path]:
-    """The pins of environments that rules name; that of clouds runs Snakemake itself."""
+    """The pins of environments that rules name; the one for clouds runs Snakemake itself."""
     return sorted(path for path in ENVS.glob("*.txt") if path.stem != "cloud")
 
 

@@ -1,4 +1,4 @@
-"""Get the prices of today for the hardware of a price file, and add them as a new dated book.
+"""Get today's prices for the hardware of a price file, and add them as a new dated book.
 
 In: the price file, SkyPilot's catalogue (network, or a folder). Out: the price file with new rows;
 the old ones stay. Prints what changed.
@@ -24,7 +24,7 @@ def main() -> None:
     rates = arguments.exchange_rates
     prices.load(
         arguments.prices, rates=rates
-    )  # what is wrong already is said before anything is fetched
+    )  # existing mistakes are reported before anything is fetched
     with open(arguments.prices, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         columns, rows = list(reader.fieldnames), list(reader)

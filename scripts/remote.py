@@ -1,9 +1,9 @@
 """Measure a bare host that is reached by ssh, and bring its records home.
 
-In: the files of this folder that git knows, as they are. Out: records in results/runs, as if they
+In: the files of this folder that git tracks, as they are. Out: records in results/runs, as if they
 had been copied and merged. The host needs Linux, Python 3.11 or newer with venv, make and tar, and
-nothing is installed outside the folder `epochcost` of its user. Where the connection breaks, the
-same command goes on.
+nothing is installed outside the folder `epochcost` of its user. If the connection breaks, the same
+command resumes.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def main() -> int:
 def measure(
     host: "Host", arguments: argparse.Namespace, options: list[str], catalogue: Collection[str]
 ) -> int:
-    """Send the workflow, run it, bring home what there is; returns 0 when all went well.
+    """Send the workflow, run it, bring home any records; returns 0 when all went well.
 
     Args:
         catalogue: the ids of hardware.
@@ -80,7 +80,7 @@ def _snakemake_options(hardware: str, words: list[str]) -> list[str]:
     for word in words:
         if word.startswith(("-C", "--config=", "hardware=")):
             raise InputError(f"{word}: write settings after --config, and the hardware before them")
-    if words.count("--config") > 1:  # Snakemake takes the last alone, without the hardware
+    if words.count("--config") > 1:  # Snakemake uses only the last, without the hardware
         raise InputError("--config is given twice; write all settings after one")
     named = f"hardware={hardware}"
     if "--config" not in words:
@@ -97,7 +97,7 @@ class Host:
         self.folder = folder
 
     def is_busy(self) -> bool:
-        """Whether a run of before is at work in the folder; the lock of a killed one is removed."""
+        """Whether an earlier run is still going in the folder; a killed one's lock is removed."""
         locked = '[ -n "$(ls .snakemake/locks 2> /dev/null)" ]'
         return (
             self.run(f"{locked} && .venv/bin/python scripts/unlock.py && {locked}", quiet=True) == 0
@@ -105,7 +105,7 @@ class Host:
 
     def run(self, command: str, quiet: bool = False) -> int:
         """Run a shell command in the folder, its output on this screen; returns its status."""
-        # With these set, bash reads ~/.bashrc also in the jobs, and finds another python there.
+        # With these set, bash reads ~/.bashrc in the jobs, too, and finds another python there.
         command = f"unset SSH_CLIENT SSH2_CLIENT; cd {shlex.quote(self.folder)} && {command}"
         stderr = subprocess.DEVNULL if quiet else None
         return self._checked(subprocess.run([*self._ssh, command], stderr=stderr))
@@ -129,7 +129,7 @@ class Host:
             stdout=subprocess.PIPE,
         )
         where = shlex.quote(target)
-        # Else root there would give the files to the sender's number, and git would refuse them.
+        # Otherwise root would give the files to the sender's user ID, and git would refuse them.
         unpacked = subprocess.Popen(
             [*self._ssh, f"mkdir -p {where} && tar -C {where} -xz --no-same-owner -f -"],
             stdin=packed.stdout,
@@ -142,7 +142,7 @@ class Host:
             raise InputError(f"{self._ssh[-1]} did not take the files")
 
     def fetch(self, name: str, target: Path) -> None:
-        """Copy what is below a folder of the host's, as far as it is there, into `target`."""
+        """Copy what is below a folder of the host, if it exists, into `target`."""
         there = shlex.quote(f"{self.folder}/{name}")
         command = f"mkdir -p {there} && tar -C {there} -czf - ."
         packed = subprocess.Popen([*self._ssh, command], stdout=subprocess.PIPE)
@@ -159,7 +159,7 @@ class Host:
 
 
 def _tracked(root: Path) -> list[str]:
-    """The files of the workflow, and its history, which says in each record what measured it."""
+    """The workflow's files and its history, from which each record says what measured it."""
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "-z"],
         capture_output=True,

@@ -1,7 +1,7 @@
 """Write the files for measuring at intervals, and what that costs a month.
 
 In: config/hardware.yaml, the price book. Out: results/schedule/ with cronjob.yaml (Kubernetes),
-start-up.sh and vm.sh (a machine of Compute Engine that the scheduler starts and that stops itself),
+start-up.sh and vm.sh (a Compute Engine machine that the scheduler starts and that stops itself),
 bill.md.
 """
 
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _cheapest(book: market.Market, hardware: str) -> prices.Price:
-    """The lowest price of a hardware: a scheduled run can wait for a preemptible machine."""
+    """The lowest price of `hardware`: a scheduled run can wait for a preemptible machine."""
     offers = [price for price in book.available() if price.hardware_id == hardware]
     if not offers:
         raise errors.InputError(

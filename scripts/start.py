@@ -1,7 +1,7 @@
 """Start a training in the interpreter of its framework, with the data that are ready for it.
 
-In: what is ready on a hardware (results/ready/<hardware>.json), and the name of a run. All other
-words are for train.py.
+In: what is ready on the hardware (results/ready/<hardware>.json), and the name of a run. All other
+arguments are for train.py.
 """
 
 import signal
@@ -36,9 +36,9 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     try:
         status = process.wait()
-    except KeyboardInterrupt:  # it has been told, too
+    except KeyboardInterrupt:  # it got the signal, too
         status = process.wait()
-    # Killed by a signal: said as a shell says it.
+    # Killed by a signal: reported as a shell does.
     return status if status >= 0 else 128 - status
 
 

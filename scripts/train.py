@@ -1,7 +1,7 @@
 """Train one workload in one framework and leave a record of it.
 
 Runs in the framework's own environment. In: a folder of prepared arrays, config/workloads.yaml.
-Out: one JSON record (config/schemas/record.schema.json). A training that fails leaves a record
+Out: one JSON record (config/schemas/record.schema.json). A training run that fails leaves a record
 too, with the phase and the reason; bad input leaves none.
 """
 
@@ -86,7 +86,7 @@ def main() -> int:
 
 
 def train(arguments: argparse.Namespace) -> int:
-    """Train as told; returns 0 when a record was left."""
+    """Train as the arguments say; returns 0 when a record was left."""
     recipe = _recipe(arguments.workload, arguments.framework)
     for name in ("batch_size", "epochs"):
         if given := getattr(arguments, name):
@@ -106,7 +106,7 @@ def train(arguments: argparse.Namespace) -> int:
         with turn() as waited:
             with _checkpoints(arguments, recipe, settings, waited) as checkpoints:
                 content = _measure(arguments, recipe, settings, here, looked_s, waited, checkpoints)
-            if arguments.record:  # who names a place looks for the record there alone
+            if arguments.record:  # whoever names a place looks for the record only there
                 place.write(content)
             else:
                 places.keep(place, RECORDS, content)
@@ -125,7 +125,7 @@ def train(arguments: argparse.Namespace) -> int:
 
 
 def _settings(arguments: argparse.Namespace, here: str) -> dict:
-    """What the run changes of the framework's own settings.
+    """What the run changes in the framework's own settings.
 
     Args:
         here: what settings are tuned for (`tuning.place_of`).
@@ -144,7 +144,7 @@ def _settings(arguments: argparse.Namespace, here: str) -> dict:
 
 
 def _path_below(folder: Path, arguments: argparse.Namespace) -> Path:
-    """Where what belongs to the run lies."""
+    """Where the files of the run are."""
     return RunName.of(vars(arguments)).path(folder)
 
 
@@ -157,7 +157,7 @@ def _measure(
     waited: float,
     checkpoints: Checkpoints | None,
 ) -> dict:
-    """The record of a training, whether or not it ended well."""
+    """The record of a training run, whether or not it succeeded."""
     names = ("hardware", "workload", "framework", "variant", "trial", "scale")
     run = {name: getattr(arguments, name) for name in names} | {"started_at": observation.now()}
     preparing = clocks.Stopwatch()
@@ -208,10 +208,10 @@ def _train(
     limit_s: float | None,
     in_vain: bool,
 ) -> dict[str, str] | None:
-    """Train to the end of the clock's schedule; phase and reason where that failed.
+    """Train to the end of the clock's schedule; returns phase and reason if that failed.
 
     Args:
-        in_vain: whether it was killed too often to be begun once more.
+        in_vain: whether it was killed too often to be started again.
     """
     recipe, seed = about["settings"], about["seed"]
     try:
@@ -236,7 +236,7 @@ def _import(name: str, settings: dict):
     """The module that drives a framework.
 
     Raises:
-        InputError: this Python has not the framework.
+        InputError: this Python does not have the framework.
     """
     try:
         return frameworks.load(name, settings)
@@ -248,10 +248,10 @@ def _import(name: str, settings: dict):
 def _checkpoints(
     arguments: argparse.Namespace, recipe: dict, settings: dict, waited: float
 ) -> Iterator[Checkpoints | None]:
-    """The checkpoints of a full run; a quick one is as soon begun anew.
+    """The checkpoints of a full run; a quick one may as well start over.
 
-    They lie apart from the records, and for each recipe apart, so that no other training of the
-    same name can do away with them.
+    They are kept separately for each recipe, settings and seed, so that no other training run of
+    the same name can delete them.
     """
     if arguments.scale != "full":
         yield None
@@ -272,7 +272,7 @@ def _checkpoints(
 
 
 def _identity(about: dict, clock: clocks.Clock, framework, settings: dict) -> dict:
-    """What must be the same for an interrupted training to go on."""
+    """What must match for an interrupted training run to resume."""
     here = about["machine"]
     return {
         "recipe": record.recipe_id(about["settings"]),
@@ -290,10 +290,11 @@ def _identity(about: dict, clock: clocks.Clock, framework, settings: dict) -> di
 
 
 def _check_framework(framework, recipe: dict, arguments, settings: dict, here: dict) -> None:
-    """Refuse what the framework, as it is here, cannot do.
+    """Refuse what the framework, as installed here, cannot do.
 
     Raises:
-        InputError: it does not see the GPU or the devices, or does not know a setting.
+        InputError: it does not see the GPU or the devices, does not know a setting, or the machine
+            lacks bfloat16.
     """
     _check_device(framework, here)
     if arguments.variant == variants.BFLOAT16 and not machine.has_bfloat16(framework.device()):
@@ -308,7 +309,7 @@ def _check_framework(framework, recipe: dict, arguments, settings: dict, here: d
 
 
 def _read_data(folder: Path, recipe: dict, definition):
-    """Arrays, what the model takes of them, and the seconds that reading took."""
+    """The arrays, what the model takes from them, and the seconds that reading took."""
     stopwatch = clocks.Stopwatch()
     prepared = arrays.load(folder)
     if prepared.manifest["dataset"] != recipe["dataset"]:
@@ -318,7 +319,7 @@ def _read_data(folder: Path, recipe: dict, definition):
 
 
 def _find_weights(name: str, description: Path | None) -> tuple[dict, Path | None]:
-    """What the record says of the weights to start from, and their file, checked."""
+    """What the record says about the initial weights, and their file, verified."""
     if description is None:
         return {"name": name, "source": "random", "sha256": None}, None
     fetched = files.read_json(description)
@@ -335,7 +336,7 @@ def _check_device(framework, here: dict) -> None:
     """Refuse to train on the processor by mistake, where there is a GPU.
 
     Raises:
-        InputError: the framework sees no GPU; nobody has hidden it on purpose.
+        InputError: the framework sees no GPU, and nobody has hidden it on purpose.
     """
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
     if here["gpus"] and framework.device() == "cpu" and not hidden:

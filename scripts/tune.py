@@ -1,13 +1,13 @@
 """Find the fastest settings of a framework for one workload on this machine.
 
 A small search in fresh processes. First quick runs: each setting is tried on top of the best so far
-and kept where it saves more than 3 % of the predicted full run; what takes more than four times as
-long as the defaults is given up. Then whole epochs, about a minute of them, in turn with the
-defaults: two rounds of the best, and of the best with the settings that quick runs may misjudge;
-and four more of the one that won. What wins every round, by 3 % in the middle and at the same
-quality, is kept. A run that other work on the machine disturbed is made once more. In: a folder of
-prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run below
-results/tuning/.
+and kept if it saves more than 3 % of the predicted full run; runs that take a minute more than four
+times as long as the defaults are given up. Then whole epochs, about a minute's worth, alternating
+with the defaults: two rounds of the best, and of the best with the settings that quick runs may
+misjudge; and four more of the winner. (Where two epochs take more than five minutes, quick runs
+decide.) What wins every round, by a median of 3 % and at the same quality, is kept. A run disturbed
+by other work on the machine is repeated once. In: a folder of prepared arrays. Out: an entry in
+config/tuned.yaml, and a record of every run below results/tuning/.
 """
 
 import argparse
@@ -27,18 +27,18 @@ from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]
 _GAIN = 0.97
-# One of several is chosen by the first rounds. What does nothing then wins the four others, which
-# it is alone in, one time in sixteen.
+# The first rounds choose one of several. A choice that has no effect then wins the other four, in
+# which it is the only contender, one time in sixteen.
 _ROUNDS_TO_CHOOSE, _ROUNDS = 2, 4
 _CONFIRM_SECONDS = 60
-# Where two epochs take longer than this, the last rounds are quick runs too.
+# If two epochs take longer than this, the last rounds are quick runs too.
 _LONGEST_SECONDS = 300
-# A quick run that takes so many times as long as the one with the defaults, and a minute for
+# A quick run that takes this many times as long as the one with the defaults, plus a minute for
 # compiling, is given up.
 _PATIENCE, _PATIENCE_SECONDS = 4, 60
-# So often is a run made until nothing disturbs it.
+# How often a run is tried until nothing disturbs it.
 _ATTEMPTS = 2
-# How much worse a tuned run may be, and still count as equal: accuracy, and share of a loss.
+# How much worse a tuned run may be and still count as equal: accuracy, and share of a loss.
 _SAME_ACCURACY, _SAME_LOSS = 0.01, 0.02
 
 
@@ -57,12 +57,12 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run said.
+    """The result of a run.
 
     seconds: of a full run, predicted from this one.
     epochs: of the recipe.
-    quality: of the last epoch; None of a quick run.
-    wall_s: seconds of its process, without what it waited for another training to end.
+    quality: of the last epoch; None for a quick run.
+    wall_s: seconds of its process, excluding waits for another training run to end.
     """
 
     seconds: float
@@ -95,7 +95,7 @@ def tune(arguments: argparse.Namespace) -> None:
 
 
 def _screened(runs: "Runs", choices: dict[str, list], seconds: float) -> dict:
-    """The settings that gain in quick runs, one after the other."""
+    """The settings that save time in quick runs, added one after the other."""
     best = {}
     for name, values in choices.items():
         for value in values[1:]:
@@ -107,7 +107,7 @@ def _screened(runs: "Runs", choices: dict[str, list], seconds: float) -> dict:
 
 
 def _contenders(best: dict, choices: dict[str, list], late: tuple[str, ...]) -> list[dict]:
-    """What whole epochs decide between: the best, and it with each and with all of `late`."""
+    """What whole epochs decide between: the best, alone or with each or all of `late`."""
     more = {name: choices[name][1] for name in late if name in choices}
     tried = [best, *(best | {name: value} for name, value in more.items())]
     if len(more) > 1:
@@ -116,7 +116,7 @@ def _contenders(best: dict, choices: dict[str, list], late: tuple[str, ...]) -> 
 
 
 def _epochs_to_confirm(defaults: Outcome) -> int | None:
-    """How many whole epochs decide; None where they take too long, or are not alike."""
+    """How many whole epochs decide; None if they take too long, or are not alike."""
     epoch = defaults.seconds / defaults.epochs
     if defaults.fine_tuning or 2 * epoch > _LONGEST_SECONDS:
         return None
@@ -126,7 +126,7 @@ def _epochs_to_confirm(defaults: Outcome) -> int | None:
 def _won(
     runs: "Runs", contenders: list[dict], epochs: int | None, rounds: int
 ) -> tuple[dict, float]:
-    """The fastest settings that win every round, else none; and tuned over default."""
+    """The fastest settings that win every round, else none; and their time over the defaults'."""
     standing: list[tuple[dict, list[float]]] = [(settings, []) for settings in contenders]
     for _ in range(rounds):
         if not standing:
@@ -143,7 +143,7 @@ def _won(
 
 
 def _as_good(plain: Outcome, tuned: Outcome) -> bool:
-    """Whether settings left the quality as it was; quick runs do not say."""
+    """Whether settings left the quality as it was; quick runs cannot tell."""
     if plain.quality is None or tuned.quality is None:
         return plain.quality is None
     if plain.metric == LOSS:
@@ -167,7 +167,7 @@ class Runs:
     def run(self, settings: dict, epochs: int | None = None) -> Outcome | None:
         """A run over some whole epochs, or a quick one; None if it failed.
 
-        One that other work disturbed is made again, and counts only if that one fails.
+        One disturbed by other work is repeated, and counts only if the repeat fails.
         """
         outcome = None
         for _ in range(_ATTEMPTS):
@@ -185,13 +185,13 @@ class Runs:
         return outcome
 
     def _attempt(self, settings: dict, epochs: int | None) -> dict | None:
-        """The record of a run; None where there is none."""
+        """The record of a run; None if there is none."""
         record = self.last = self._folder / f"{self._free_number()}.json"
         scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
         patience = None if epochs else self._quick_patience
         limit = ["--time-limit", f"{patience:.0f}"] if patience else []
         self._train("--settings", json.dumps(settings), "--record", str(record), *scale, *limit)
-        # A process that the system ended, for its memory perhaps, leaves no record.
+        # A process killed by the system, perhaps for its memory, leaves no record.
         return files.read_json(record) if record.exists() else None
 
     def _epochs_of_recipe(self) -> int:
@@ -222,7 +222,7 @@ class Runs:
 
 
 def _outcome(record: dict, epochs: int) -> Outcome | None:
-    """What a record says of a training over all epochs of its recipe; None of a failed one."""
+    """What a record says about training for all epochs of its recipe; None if the run failed."""
     if record["status"] != "ok":
         return None
     settings = record["settings"]

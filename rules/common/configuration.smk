@@ -1,4 +1,4 @@
-# The configuration, the plan, and this machine: what every rule may ask.
+# The configuration, the plan, and this machine: what every rule may use.
 
 import csv
 import os
@@ -25,7 +25,7 @@ RAW = Path("data/raw")
 PRICES = [Path("data/published/prices.csv"), Path("config/prices.csv")]
 
 
-# Whether trainings are on machines that share no folder with this one, and whether this is a job
+# Whether trainings run on machines that share no folder with this one, and whether this is a job
 # on one of them: it has what it was sent, and knows nothing of the plan.
 CLOUD = workflow.storage_settings.default_storage_provider is not None
 SENT = CLOUD and not workflow.is_main_process
@@ -34,7 +34,7 @@ SENT = CLOUD and not workflow.is_main_process
 try:
     KNOWN = configuration.load(config, Path(workflow.basedir))
     if KNOWN.mirror:
-        # For fetch.py. No parameter of its rule: without it, what was fetched stays fetched.
+        # For fetch.py. Not a parameter of its rule: without it, what was fetched stays fetched.
         os.environ[configuration.MIRROR_VARIABLE] = str(KNOWN.mirror)
     MACHINE = machine.describe()
     choose = (KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW)
@@ -46,7 +46,7 @@ try:
     if CLOUD:
         configuration.check_cloud(KNOWN)
     if workflow.is_main_process:
-        # Beside a job elsewhere its record may be under way.
+        # While a job runs elsewhere, its record may be on its way.
         PLAN.drop_stale_markers(RECORDS, MARKERS)
     tuning.drop_stale_markers(TUNED, TUNING)
     prices.load(*PRICES, rates=KNOWN["exchange_rates"])
@@ -60,17 +60,17 @@ for origin in ORIGINS.values():
 
 
 def rule_name(what, hardware):
-    """The name of a hardware's own rule, such as train_gce_k80."""
+    """The name of the rule for some hardware, such as train_gce_k80."""
     return f"{what}_{hardware.replace('-', '_').replace('.', '_')}"
 
 
 def here(path):
-    """A file that stays on this machine where others travel."""
+    """A file that stays on this machine when others are sent."""
     return local(path) if CLOUD else path
 
 
 def everything():
-    """What a call without targets makes. With a bucket that is measuring alone."""
+    """What a call without targets makes; with a bucket, that is only measuring."""
     if CLOUD:
         return measured
     return ["results/report.html", "results/quality.md", "results/audit.md", *pictures()]
@@ -82,7 +82,7 @@ def reports():
 
 
 def code_of(room):
-    """The Python files of a room of the package: what a rule's result depends on."""
+    """The files of a subpackage that a rule's result depends on."""
     return sorted(str(path) for path in Path("scripts/epochcost", room).glob("*.*"))
 
 

@@ -2,7 +2,7 @@
 
 from epochcost import frameworks
 
-# With --sdm conda Snakemake makes the same pins from envs/<name>.yaml, and jobs find `python` there.
+# With --sdm conda, Snakemake installs the same pins by envs/<name>.yaml; jobs find `python` there.
 USES_CONDA = any(
     str(method) == "conda" for method in workflow.deployment_settings.deployment_method
 )
@@ -22,14 +22,14 @@ def environment_of(framework, hardware):
 
 
 def conda_file(framework, hardware):
-    """What conda makes its environment from; that of 2017 is started from the workflow's own."""
+    """What conda makes the environment from; that of 2017 is started from the workflow's own."""
     if frameworks.FRAMEWORKS[framework].legacy:
         return "../envs/workflow.yaml"
     return f"../envs/{environment_of(framework, hardware)}.yaml"
 
 
 def conda_of_trainings(hardware):
-    """What `conda:` is for trainings; without --sdm conda it is not asked for each of them."""
+    """What `conda:` is for trainings; without --sdm conda it is not evaluated for each of them."""
     if not USES_CONDA:
         return "../envs/workflow.yaml"
     return lambda wildcards: conda_file(RunName.on(hardware, wildcards.run).framework, hardware)
@@ -41,7 +41,7 @@ def own_python(framework):
 
 
 def environment_marker(framework, hardware):
-    """The file that says that a framework's environment is ready; none where others care for it."""
+    """The file that says that a framework's environment is ready; none if managed elsewhere."""
     if USES_CONDA or own_python(framework):
         return []
     return f".venvs/{environment_of(framework, hardware)}/ready"

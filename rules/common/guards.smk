@@ -12,7 +12,7 @@ def trains():
     return any(job.rule.name.startswith("train_") for job in workflow.dag.needrun_jobs())
 
 
-# Executors that rent a machine from the provider of the hardware; others use machines that stand.
+# Executors that rent a machine from the provider of the hardware; others use existing machines.
 RENTING = ("googlebatch", "aws-batch")
 
 
@@ -26,12 +26,12 @@ def is_here(hardware):
 
 
 def refuse_retired_hardware():
-    """End the run before its first job, if its provider rents the hardware no more."""
+    """End the run before its first job if the provider no longer rents the hardware."""
     if not workflow.local_exec and workflow.executor_plugin.name not in RENTING:
         return
     for name in hardware_to_train():
         if "retired" in KNOWN.catalogue[name] and not is_here(name):
-            # Imported where it is needed: it takes a fifth of a second, which each job would pay.
+            # Imported only here: it takes a fifth of a second, which each job would pay.
             from epochcost.costs import market, successors
 
             known = prices.load(*PRICES, rates=KNOWN["exchange_rates"])
@@ -40,7 +40,7 @@ def refuse_retired_hardware():
 
 
 def refuse_hardware_without_partition():
-    """End the run before its first job, if Slurm would take a default partition for a training."""
+    """End the run before its first job if Slurm would use a default partition for a training."""
     if workflow.local_exec or workflow.executor_plugin.name != "slurm":
         return
     for name in hardware_to_train():
@@ -50,7 +50,7 @@ def refuse_hardware_without_partition():
 
 
 def refuse_hardware_without_cores():
-    """End the run before its first job, if another machine would be asked for this one's cores."""
+    """End the run before its first job if it would request this one's cores of another machine."""
     if workflow.local_exec:
         return
     for name in hardware_to_train():
@@ -59,7 +59,7 @@ def refuse_hardware_without_cores():
 
 
 def refuse_other_hardware():
-    """End the run before its first job, if this machine is to train as hardware that it is not."""
+    """End the run before its first job if this machine is to train as hardware that it is not."""
     if not workflow.local_exec:
         return
     try:
@@ -73,7 +73,7 @@ def refuse_other_hardware():
 
 
 def refuse_dear_plan():
-    """End the run before its first job, if it would cost more than `max_cost_usd`."""
+    """End the run before its first job if it would cost more than `max_cost_usd`."""
     if KNOWN["max_cost_usd"] is None:
         return
     command = f"python scripts/estimate.py {plan_file()} {estimate_options()}"

@@ -1,10 +1,10 @@
-# The configuration as options of the analysis.
+# The configuration as command-line options of the analysis.
 
 import shlex
 
 
 def precision_option():
-    """The option that says how precise the medians were to be, where that is configured."""
+    """The option for how precise the medians were to be, if that is configured."""
     return f"--precision {KNOWN['precision']}" if KNOWN["precision"] else ""
 
 
@@ -14,7 +14,7 @@ def disturbed_option():
 
 
 def local_price():
-    """The price of this machine as options, empty when it is not known."""
+    """The price of this machine as options, empty if unknown."""
     hourly, kind = KNOWN["price"]["per_hour_usd"], KNOWN["price"]["kind"]
     if KNOWN["owned"]:
         hourly, kind = prices.Owned(**KNOWN["owned"]).per_hour_usd(), prices.OWNED
@@ -27,23 +27,23 @@ def assignments(section):
 
 
 def rental_option():
-    """The option of what is paid for beside a training."""
+    """The option for what is paid for besides a training."""
     return f"--rental {assignments('billing')}"
 
 
 def exchange_option():
-    """The option of currencies, where there are any."""
+    """The option for currencies, if there are any."""
     return f"--exchange-rates {assignments('exchange_rates')}" if KNOWN["exchange_rates"] else ""
 
 
 def spot_options():
-    """The options of interruptions."""
+    """The options for interruptions."""
     rates = " ".join(str(rate) for rate in KNOWN["spot"]["interruptions_per_hour"])
     return f"--spot-rates {rates} --spot-wait {KNOWN['spot']['wait_s']}"
 
 
 def price_options():
-    """The options of the prices that things are counted with."""
+    """The options for the prices to calculate with."""
     options = [
         f"--prices {PRICES[1]} --price-book {shlex.quote(KNOWN['price_book'])}",
         local_price(),
@@ -55,13 +55,13 @@ def price_options():
 
 
 def estimate_options():
-    """The options of what a plan would cost."""
+    """The options for estimating what a plan would cost."""
     rounds = f"--rounds-h {KNOWN['budget_hours']}" if KNOWN["precision"] else ""
     return f"--scale {KNOWN['scale']} {rounds} {price_options()}"
 
 
 def schedule_options():
-    """What is measured again by the clock, as options."""
+    """What is measured on a schedule, as options."""
     wanted = KNOWN["schedule"]
     for key in ("hardware", "up", "repository", "records"):
         if not wanted[key]:
@@ -94,5 +94,5 @@ def question():
 
 
 def own_book():
-    """The price file of one's own, where one is configured."""
+    """The user's own price file, if one is configured."""
     return KNOWN["price_book"] if prices.is_file(KNOWN["price_book"]) else []

@@ -1,4 +1,4 @@
-# Which runs are to be made, in which order, and the files that stand for them.
+# Which runs are to be made, in which order, and the files that represent them.
 
 import atexit
 import hashlib
@@ -15,7 +15,7 @@ FIRST = 1_000_000
 
 
 def missing_of(hardware):
-    """A pattern for the names of a hardware's runs that matches none that is there."""
+    """A pattern for the names of runs on the hardware that matches no existing one."""
     return planning.NEVER if SENT else PLAN.pattern(hardware)
 
 
@@ -28,12 +28,12 @@ def record_in_bucket(hardware, run):
 
 
 def hardware_to_train():
-    """The hardware of the runs that are to be made."""
+    """The hardware of the runs to be made."""
     return sorted({run.hardware for run in PLAN.missing})
 
 
 def runs_of_round(number):
-    """What stands for the runs of a round; which they are follows from the rounds before."""
+    """The files for the runs of a round, which follow from the rounds before."""
     plan = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
     return plan.files(plan.round(number), RECORDS, MARKERS)
 
@@ -47,7 +47,7 @@ def up_to_round(wildcards):
 
 
 def measured(wildcards):
-    """What the analysis waits for: every record, also of rounds that are not planned yet."""
+    """What the analysis waits for: every record, including those of rounds not planned yet."""
     show_plan()
     files = set(PLAN.inputs(RECORDS, MARKERS))
     if KNOWN["precision"]:
@@ -88,7 +88,7 @@ def show_plan():
     with tempfile.TemporaryFile("w+") as table:
         table.write(plan_table())
         table.seek(0)
-        # It is made while Snakemake builds its graph.
+        # It runs while Snakemake builds its graph.
         process = subprocess.Popen(
             shlex.split(command), stdin=table, stdout=subprocess.PIPE, text=True
         )

@@ -11,8 +11,7 @@ def arrays_of(workload):
 
 
 def weights_of(workload):
-    """The description of the weights that a training starts from; none where it starts from random
-    ones."""
+    """The description of the weights that a training starts from; none if they are random."""
     name = KNOWN.recipes_to_train[workload].get("weights")
     if name is None or ORIGINS[name].source == registry.RANDOM:
         return []
@@ -20,14 +19,14 @@ def weights_of(workload):
 
 
 def source_of(dataset):
-    """Where the files of a data set come from: mirror or canonical, also if no workload needs it."""
+    """Where a data set's files come from: mirror or canonical, even if no workload needs it."""
     if dataset in ORIGINS:
         return ORIGINS[dataset].source
     return "mirror" if KNOWN.mirror else "canonical"
 
 
 def checksums_of(dataset, kind):
-    """What the files of a data set must be, by config/datasets.yaml."""
+    """The checksums of the files of a data set, by config/datasets.yaml."""
     archives = registry.archives(dataset, KNOWN.datasets)
     return [file.sha256 for archive in archives if archive.kind == kind for file in archive.files]
 
@@ -45,7 +44,7 @@ def threads_of(hardware):
 
 
 def needs_of(hardware):
-    """The files that trainings on a hardware wait for."""
+    """The files that trainings on the hardware wait for."""
     if hardware not in KNOWN["hardware"]:
         sys.exit(f"epochcost: nothing is to be trained on '{hardware}'")
     runs = [run for run in PLAN.possible if run.hardware == hardware]
@@ -59,7 +58,7 @@ def needs_of(hardware):
 
 
 def places_of(hardware):
-    """Where trainings on a hardware find their data, weights and interpreters, as JSON."""
+    """Where trainings on the hardware find their data, weights and interpreters, as JSON."""
     workloads = {
         workload: {"data": str(Path(arrays_of(workload)).parent), "weights": weights_of(workload)}
         for workload in KNOWN["workloads"]
@@ -69,7 +68,7 @@ def places_of(hardware):
 
 
 def tuning_of(run):
-    """The marker of the search that a tuned training waits for; none where its result is known."""
+    """The marker of the search that a tuned training waits for; none if its result is known."""
     if run.variant != variants.TUNED or run.hardware != LOCAL:
         return None
     names = (run.workload, run.framework)

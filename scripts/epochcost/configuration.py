@@ -1,7 +1,7 @@
 """The configuration, checked before anything starts.
 
-Every file of config/ has a JSON Schema in config/schemas/. A mistake is reported as one line
-that names the file, the key and the nearest right word.
+Every file of config/ has a JSON Schema in config/schemas/. A mistake is reported in one line
+that names the file, the key and the closest valid name.
 """
 
 import math
@@ -24,7 +24,7 @@ from epochcost.hardware import LOCAL
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR_VARIABLE = "EPOCHCOST_MIRROR"
 _PUBLISHED_PRICES = ROOT / "data/published/prices.csv"
-# Text, also where it is a number alone, which is seconds.
+# Text, even where it is just a number, which is seconds.
 _DURATIONS = ("every", "up")
 _DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
@@ -35,7 +35,7 @@ class Configuration:
 
     catalogue: config/hardware.yaml.
     recipes: config/workloads.yaml as it is.
-    recipes_to_train: the same with what config.yaml changes (`batch_size`).
+    recipes_to_train: the same with the changes of config.yaml (`batch_size`).
     datasets: config/datasets.yaml.
     """
 
@@ -50,12 +50,12 @@ class Configuration:
 
     @property
     def mirror(self) -> Path | None:
-        """The mirror folder; the configuration wins over the environment variable."""
+        """The mirror folder; the configuration overrides the environment variable."""
         folder = self["data"]["mirror"] or os.environ.get(MIRROR_VARIABLE)
         return Path(folder).expanduser() if folder else None
 
     def check_dataset(self, name: str) -> None:
-        """Raise an InputError with the nearest right word if there is no data set `name`."""
+        """Raise an InputError with the closest valid name if there is no data set `name`."""
         _check_names("data set", [name], self.datasets)
 
     def preparation_of(self, dataset: str) -> str:
@@ -95,7 +95,7 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
         root: the folder that holds config/.
 
     Raises:
-        InputError: one line that names what is wrong and the nearest right word.
+        InputError: one line that names what is wrong and the closest valid name.
     """
     config = root / "config"
     hardware = _read_checked(config / "hardware.yaml", root)
@@ -134,7 +134,7 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
 
 
 def check_legacy(names: list[str], environments: Path) -> None:
-    """Refuse a framework of 2017 whose environment is not made, as no rule makes it."""
+    """Refuse a framework of 2017 whose environment does not exist, as no rule makes it."""
     for name in names:
         framework = FRAMEWORKS[name]
         if framework.legacy and not (environments / framework.environment / "ready").exists():
@@ -163,13 +163,13 @@ def _read_checked(path: Path, root: Path) -> dict[str, dict[str, Any]]:
 
 
 def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What a command line gives (`workloads=mnist_mlp`, text for numbers) as the schema has it."""
+    """Command-line settings (`workloads=mnist_mlp`, text for numbers) in the schema's form."""
     result = {key: dict(v) if isinstance(v, Mapping) else v for key, v in settings.items()}
     for key in ("hardware", "workloads", "frameworks", "variants"):
         if isinstance(result.get(key), str):
             result[key] = [name.strip() for name in result[key].split(",")]
     for key in ("again", "keep_disturbed"):
-        # Snakemake takes True from a command line, and leaves true as text.
+        # Snakemake converts True from a command line, and leaves true as text.
         if result.get(key) in ("true", "false"):
             result[key] = result[key] == "true"
     if isinstance(result.get("precision"), str):
@@ -188,7 +188,7 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _numbers_of(value: Any) -> Any:
-    """A section of which Snakemake leaves numbers as text, with these as numbers."""
+    """A section with the numbers that Snakemake leaves as text converted to numbers."""
     if isinstance(value, Mapping):
         return {
             key: part if key in _DURATIONS else _numbers_of(part) for key, part in value.items()
@@ -199,7 +199,7 @@ def _numbers_of(value: Any) -> Any:
 
 
 def _expanded(names: list[str], known: Iterable[str]) -> list[str]:
-    """The names, or all there are for `all`."""
+    """The names, or all known ones for `all`."""
     return list(known) if names == ["all"] else names
 
 
@@ -224,7 +224,7 @@ def _number(text: str) -> float | str | None:
 
 
 def _check_values(settings: dict[str, Any], hardware: Mapping[str, Any]) -> None:
-    """What a schema cannot say."""
+    """Check what a schema cannot express."""
     price = settings["price"]["per_hour_usd"]
     if price is not None and not math.isfinite(price):
         raise InputError(f"config: price: per_hour_usd: {price} cannot be a price")
@@ -261,7 +261,7 @@ def _check_deadline(text: str) -> None:
 
 
 def _check_book(book: str, rates: Mapping[str, float], hardware: Mapping[str, Any]) -> None:
-    """Refuse a price book that there cannot be, and a file of one's own with mistakes."""
+    """Refuse an invalid price book, and a user's own file with mistakes."""
     prices.check_book(book)
     if prices.is_file(book):
         published = {price.hardware_id for price in prices.load(_PUBLISHED_PRICES)}
@@ -271,7 +271,7 @@ def _check_book(book: str, rates: Mapping[str, float], hardware: Mapping[str, An
 def _check_brought(
     brought: dict[str, dict[str, Any]], datasets: dict[str, dict[str, Any]], root: Path
 ) -> dict[str, dict[str, Any]]:
-    """Check the data sets that workloads bring along, as those of datasets.yaml are checked."""
+    """Check the data sets that workloads bring along like those of datasets.yaml."""
     for name, entry in brought.items():
         where = f"config/workloads.yaml: {entry['prepared_by']}: dataset"
         if name in datasets:
@@ -317,8 +317,8 @@ def _check_combinations(configuration: Configuration) -> None:
 def _check_division(configuration: Configuration) -> None:
     """Refuse batches that Keras cannot divide over several devices.
 
-    On TensorFlow the last batch of an epoch may be odd. JAX can divide no odd one, which a training
-    checks, as it knows how many samples there are.
+    On TensorFlow the last batch of an epoch may be uneven. JAX cannot divide an uneven one, which a
+    training checks, as it knows how many samples there are.
     """
     pairs = product(configuration["workloads"], map(variants.devices_of, configuration["variants"]))
     for workload, devices in pairs:

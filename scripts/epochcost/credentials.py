@@ -1,4 +1,4 @@
-"""What a profile needs from the environment, asked for before Snakemake starts anything."""
+"""What a profile needs from the environment, checked before Snakemake starts anything."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ _NOT_INSTALLED = "this profile needs `make cloud`, and then .venvs/cloud/bin/sna
 
 
 def google(*names: str) -> None:
-    """End with one line where a variable, the plugins or Google's credentials are missing."""
+    """Exit with one line if a variable, the plugins or Google's credentials are missing."""
     variables(*names)
     try:
         import google.auth
@@ -31,7 +31,7 @@ def google(*names: str) -> None:
 
 
 def aws(*names: str) -> None:
-    """End with one line where variables or AWS credentials are missing."""
+    """Exit with one line if variables or AWS credentials are missing."""
     variables(*names)
     try:
         import boto3
@@ -42,7 +42,7 @@ def aws(*names: str) -> None:
 
 
 def kubernetes(*names: str) -> None:
-    """End with one line where variables, a Kubernetes cluster or Google credentials are missing."""
+    """Exit with one line if variables, a Kubernetes cluster or Google credentials are missing."""
     google(*names)
     from kubernetes import config
 
@@ -53,7 +53,7 @@ def kubernetes(*names: str) -> None:
 
 
 def variables(*names: str) -> None:
-    """End with one line where an environment variable is missing."""
+    """Exit with one line if an environment variable is missing."""
     if missing := [name for name in names if not os.environ.get(name)]:
         _end("this profile needs " + "; ".join(f"{name} ({_MEANING[name]})" for name in missing))
 

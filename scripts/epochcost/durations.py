@@ -1,4 +1,4 @@
-"""Durations as people write them."""
+"""Human-readable durations."""
 
 import re
 
@@ -8,7 +8,7 @@ _UNITS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
 
 
 def seconds_of(text: str | float) -> float:
-    """`1h` as 3600; a number alone is seconds."""
+    """`1h` as 3600; a bare number is seconds."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|h|d|)", str(text).strip())
     if not match:
         raise InputError(f"'{text}' is not a duration, such as 1h, 30min, 90s or 2d")

@@ -1,4 +1,4 @@
-"""Bad input, said in one line."""
+"""Bad input, reported in one line."""
 
 import argparse
 import difflib
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 SIGNATURE = "epochcost"
-# More names than these hide the one that is meant.
+# More names than these would hide the intended one.
 _MOST_NAMED = 40
 
 
@@ -17,7 +17,7 @@ class InputError(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """A command line whose mistakes are one line and status 1, as everywhere."""
+    """A command line whose mistakes give one line and status 1, as everywhere."""
 
     def error(self, message: str) -> NoReturn:
         sys.exit(f"{SIGNATURE}: {message} (see --help)")
@@ -32,7 +32,7 @@ def positive(text: str) -> float:
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """A hint for a misspelt `name`: the nearest of `valid`, or all of them when none is near."""
+    """A hint for a misspelt `name`: the closest of `valid`, or all of them when none is close."""
     valid = sorted(str(v) for v in valid)
     close = difflib.get_close_matches(str(name), valid, n=1, cutoff=0.5)
     if close and len(valid) > _MOST_NAMED:

@@ -17,7 +17,7 @@ from epochcost.errors import InputError
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its name only if the block ends well.
+    """A temporary path beside `path` that takes its name only if the block succeeds.
 
     Readers see the old file or the new one, never a part; a failed block leaves nothing behind.
     """
@@ -42,7 +42,7 @@ def atomic(path: Path) -> Iterator[Path]:
 
 
 def folder(text: str) -> Path:
-    """A folder that is there, for a command line."""
+    """An existing folder, for a command line."""
     if not Path(text).is_dir():
         raise ArgumentTypeError(f"{text} is not a folder that is there")
     return Path(text)
@@ -74,7 +74,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file; a mistake in it is named with its line."""
+    """Read a YAML file; a mistake in it is reported with its line."""
     try:
         return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_YamlLoader)
     except yaml.YAMLError as error:
@@ -115,7 +115,7 @@ def sha256(path: Path) -> str:
 
 
 def has_sha256(path: Path, expected: str) -> bool:
-    """Whether a file has a sha256, of which `expected` may be only the beginning."""
+    """Whether a file's sha256 is `expected`, which may be only the beginning of it."""
     return sha256(path).startswith(expected)
 
 

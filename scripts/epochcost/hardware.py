@@ -11,7 +11,7 @@ LOCAL = "local"
 
 
 def check_devices(count: int, machine: dict[str, Any]) -> None:
-    """Refuse to train on more devices than a machine has: GPUs, or without any, cores."""
+    """Refuse to train on more devices than a machine has: GPUs or, without any, cores."""
     there = len(machine["gpus"]) or machine["usable_cores"]
     if count > there:
         what = "GPUs" if machine["gpus"] else "cores"
@@ -63,11 +63,11 @@ _PROVIDERS = {
 
 
 def _check_rented(hardware: str, wanted: dict[str, Any], cloud: dict[str, Any]) -> None:
-    """Refuse a machine whose provider says that it is another one, also where both look alike."""
+    """Refuse a machine whose provider says that it is another one, even where both look alike."""
     provider, kind = wanted.get("provider"), cloud.get("instance_type")
     if not cloud or provider not in _PROVIDERS.values():
         return
-    # "n1-standard-4 + 1 x T4" is a machine type and what was added to it.
+    # "n1-standard-4 + 1 x T4" is a machine type plus what was added to it.
     wanted_kind = wanted.get("instance", "").split(" ")[0]
     here = _PROVIDERS[cloud["provider"]]
     if here != provider or (kind and wanted_kind and kind != wanted_kind):
@@ -79,7 +79,7 @@ def _check_rented(hardware: str, wanted: dict[str, Any], cloud: dict[str, Any]) 
 
 
 def describe(hardware: str, entry: dict[str, Any]) -> str:
-    """A hardware as people know it: id, machine type, provider, and whether it is retired."""
+    """Hardware in readable form: id, machine type, provider, and whether it is retired."""
     facts = [entry.get("instance", ""), entry.get("provider", "")]
     if "retired" in entry:
         facts.append(f"retired there on {entry['retired']}")
@@ -87,14 +87,14 @@ def describe(hardware: str, entry: dict[str, Any]) -> str:
     return f"{hardware} ({told})" if told else hardware
 
 
-# What a model's name goes on with where it is another one.
+# What follows a model's name where it is a different model.
 _OTHER_MODEL = r"(?! (?:Ti|SUPER|D|Ada|Laptop|Mobile|with Max-Q)\b)"
 
 
 def _is_gpu(gpu: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Whether a GPU that NVML describes is the one of a catalogue's entry."""
+    """Whether a GPU that NVML describes is the one of a catalogue entry."""
     if not re.search(rf"\b{re.escape(wanted['gpu'])}\b{_OTHER_MODEL}", gpu["name"], re.IGNORECASE):
         return False
-    # Of 80 GB a GPU shows 79.2 or 80 GiB; the next smaller one has half as much.
+    # A GPU with 80 GB reports 79.2 or 80 GiB; the next smaller one has half as much.
     memory, there = wanted.get("gpu_memory_gib"), gpu.get("memory_gib")
     return memory is None or there is None or 0.75 * memory < there < 1.5 * memory

@@ -1,7 +1,7 @@
-"""Snakemake's lock on a folder, and whether the run that holds it still lives.
+"""Snakemake's lock on a folder, and whether the run that holds it is still alive.
 
 Snakemake leaves its lock behind when it is killed. Its owner is noted here when a run starts, so
-that the next run can tell a lock that was left from one that is held.
+that the next run can tell a stale lock from one that is held.
 """
 
 import os
@@ -25,9 +25,9 @@ def claim(folder: Path) -> None:
 
 
 def is_stale(folder: Path) -> bool:
-    """Whether `folder` is locked by a run of this host that no longer lives.
+    """Whether `folder` is locked by a run on this host that is no longer alive.
 
-    False when it is not locked, and when it cannot be told (another host, no note).
+    False when it is not locked, and when that cannot be determined (another host, no note).
     """
     if not any((folder / "locks").glob("*")):
         return False

@@ -1,11 +1,11 @@
-"""Which runs are wanted, which are there, and which are still to be made.
+"""Which runs are wanted, which exist, and which are still to be made.
 
-Records are observations: a run that is there is never planned again, whatever became of the
-code, the data or the configuration since. A new wish (more runs, another scale, real data
-instead of generated ones, another machine) is a new trial.
+Records are observations: an existing run is never planned again, however the code, the data or
+the configuration have changed since. A new wish (more runs, another scale, real data instead of
+generated data, another machine) is a new trial.
 
-Runs are made in rounds: the first run of everything, then the second. So each has its runs
-spread over the whole time, and what disturbs the machine for a while disturbs all alike.
+Runs are made in rounds: the first run of everything, then the second. So the runs of each are
+spread over the whole time, and what disturbs the machine for a while affects all alike.
 """
 
 import hashlib
@@ -28,17 +28,17 @@ from epochcost.records.names import RunName
 from epochcost.statistics import repeats
 
 NEVER = "(?!)"
-# What runs of a hardware are called: workload/framework/variant-trial.
+# What runs are called on their hardware: workload/framework/variant-trial.
 NAME = "[a-z0-9_]+/[a-z0-9-]+/[a-z0-9_]+-[0-9]+"
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a record must be to count as one of the runs that are wanted.
+    """What a record must be to count as one of the wanted runs.
 
     data: complete, subset or synthetic.
-    weights: where the weights to start from come from; None where the recipe names none.
-    settings: what differs from the framework's own; None where that is not known yet.
+    weights: the origin of the weights to start from; None where the recipe names none.
+    settings: what differs from the framework's defaults; None where that is not known yet.
     """
 
     scale: str
@@ -53,7 +53,7 @@ class Series:
     """The runs of one framework and variant, for one workload on one hardware.
 
     done: the records that count, in the order of their trials.
-    taken: trials that are not free, also those of records that do not count.
+    taken: trials that are not free, including those of records that do not count.
     """
 
     hardware: str
@@ -64,7 +64,7 @@ class Series:
     taken: frozenset[int]
 
     def run(self, number: int) -> RunName:
-        """The first run, the second, ...: made, or with the next trial that is free."""
+        """The first run, the second, ...: an existing one, or one with the next free trial."""
         if number <= len(self.done):
             trial = self.done[number - 1]["run"]["trial"]
         else:
@@ -73,15 +73,15 @@ class Series:
         return RunName(self.hardware, self.workload, self.framework, self.variant, trial)
 
     def seconds(self, number: int) -> float:
-        """How long a run took in all; 0 where it is not made."""
+        """How long a run took in total; 0 if it does not exist yet."""
         if number > len(self.done):
             return 0.0
         return record.duration(self.done[number - 1])
 
     def narrow(self, number: int, precision: float, keep_disturbed: bool) -> bool:
-        """Whether the first runs, as many as that, say the median as precisely as wanted.
+        """Whether the first `number` runs give the median as precisely as wanted.
 
-        So they do where none of them ended well: more of the same will not either.
+        True also where none of them succeeded: more of the same will not either.
         """
         ended_well = [one for one in self.done[:number] if one["status"] == "ok"]
         quiet = [one for one in ended_well if not one["noise"]["flags"]]
@@ -93,14 +93,14 @@ class Series:
 
 @dataclass(frozen=True)
 class Plan:
-    """The records that are there (all of them), and the runs that are wanted.
+    """The existing records (all of them), and the runs that are wanted.
 
-    runs: how many runs are wanted of each series at least.
-    again: whether one more than there are is wanted of each series, instead.
+    runs: the minimum number of runs wanted of each series.
+    again: whether one more run of each series than there are is wanted instead.
     precision: half the width of the interval over the median at which a series has enough runs;
         None for no more than `runs`.
-    budget_s: seconds of runs after which no further round is begun.
-    keep_disturbed: whether disturbed runs count beside undisturbed ones.
+    budget_s: seconds of runs after which no further round is started.
+    keep_disturbed: whether disturbed runs count alongside undisturbed ones.
     """
 
     existing: list[Path]
@@ -115,7 +115,7 @@ class Plan:
     def round(self, number: int) -> list[RunName]:
         """The runs of a round, the first being 1; empty where no more are wanted.
 
-        What is wanted beyond `runs` follows from the rounds before, which must have been made.
+        What is wanted beyond `runs` follows from the earlier rounds, which must have been made.
         """
         wanted, spent = self.series, 0.0
         if self.again:
@@ -136,9 +136,9 @@ class Plan:
 
     @cached_property
     def missing(self) -> list[RunName]:
-        """The runs that are still to be made, as far as that is known, in their order.
+        """The runs that are still to be made, as far as known, in their order.
 
-        Within a round the order is random, and follows from the seed and the name of each run.
+        Within a round the order is random, determined by the seed and the name of each run.
         """
         if self.again:
             more = [one.run(len(one.done) + 1) for one in self.series]
@@ -156,9 +156,9 @@ class Plan:
         return hashlib.sha256(f"{self.seed} {run}".encode()).hexdigest()
 
     def priority(self, hardware: str, name: str) -> int:
-        """The higher, the sooner the run of that name is made on a hardware."""
+        """The higher, the sooner the run called `name` is made on `hardware`."""
         run = RunName.on(hardware, name)
-        # A run of a later round has others of its round beside it, and no more.
+        # A run of a later round competes with others of its round alone.
         return self._priorities.get(run) or 1 + int(self._draw(run)[:4], 16)
 
     @cached_property
@@ -175,9 +175,9 @@ class Plan:
         return sorted(str(path) for path in files)
 
     def inputs(self, records: Path, markers: Path) -> list[str]:
-        """What the analysis waits for: a file for each record that there is, or will be.
+        """What the analysis waits for: a file for each record that exists, or will.
 
-        A run made here is stood for by its marker (the output of its rule), a record that came
+        A run made here is represented by its marker (the output of its rule), a record that came
         from elsewhere by itself. The list is the same before and after the runs are made.
         """
         planned = _markers(self.missing, records, markers)
@@ -198,9 +198,9 @@ class Plan:
                 marker.unlink(missing_ok=True)
 
     def pattern(self, hardware: str) -> str:
-        """A regular expression for the names of a hardware's runs, such as those of `RunName.on`.
+        """A regular expression for the names of runs on `hardware`, such as those of `RunName.on`.
 
-        It matches no run that is there, so Snakemake has no reason to make it again.
+        It matches no existing run, so Snakemake has no reason to make one again.
         """
         if not any(run.hardware == hardware for run in self.possible):
             return NEVER
@@ -217,7 +217,7 @@ class Plan:
 
     @cached_property
     def possible(self) -> list[RunName]:
-        """The missing runs, and those that a precision may ask for after them."""
+        """The missing runs, and those that a precision may require after them."""
         if self.precision is None:
             return self.missing
         return [
@@ -243,21 +243,21 @@ def plan(
     origins: dict[str, Origin],
     tuned: Path,
 ) -> Plan:
-    """Compare what is wanted with the records that are there.
+    """Compare what is wanted with the existing records.
 
     Args:
-        machine: this machine; records of hardware `local` count only where they are its own, with
-            as many usable cores.
+        machine: this machine; records of hardware `local` count only if they are its own, with as
+            many usable cores.
         records: results/runs.
         origins: where each data set comes from; only runs on the same kind of data count.
-        tuned: config/tuned.yaml; only runs with the settings that are there count.
+        tuned: config/tuned.yaml; only runs with the settings in it count.
     """
     existing = record.find(records)
     by_folder: dict[Path, list[Path]] = defaultdict(list)
     for path in existing:
         by_folder[path.parent].append(path)
 
-    # Each folder is read once, whatever number of variants is wanted of it.
+    # Each folder is read once, however many variants are wanted of it.
     @cache
     def contents(*names: str) -> list[dict[str, Any]]:
         return [record.read(path) for path in by_folder[records.joinpath(*names)]]
@@ -284,7 +284,7 @@ def plan(
 
 
 def _combinations(configuration: Configuration) -> Iterator[tuple[str, str, str, str]]:
-    """Hardware, workload, framework and variant of all that is configured and can be."""
+    """Hardware, workload, framework and variant of all that is configured and possible."""
     for hardware, workload in product(configuration["hardware"], configuration["workloads"]):
         for framework in configuration.frameworks_of(workload):
             for variant in configuration["variants"]:
@@ -302,7 +302,7 @@ def _wish(
     framework: str,
     variant: str,
 ) -> Wish:
-    """What a run of that name must be to count."""
+    """What a run of these names must be to count."""
     recipe = configuration.recipes_to_train[workload]
     return Wish(
         configuration["scale"],

@@ -1,7 +1,7 @@
 """config/workloads.yaml as the training reads it, with nothing but a YAML reader.
 
-A workload of one's own brings its data set along: its `dataset` is then the data set's whole
-entry, as in config/datasets.yaml, with an `id` beside it.
+A user's own workload brings its data set along: its `dataset` is then the data set's whole entry,
+as in config/datasets.yaml, plus an `id`.
 """
 
 from pathlib import Path

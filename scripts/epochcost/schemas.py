@@ -1,4 +1,4 @@
-"""What is read is checked against the JSON Schemas of config/schemas/."""
+"""Checks what is read against the JSON Schemas of config/schemas/."""
 
 from functools import cache
 from pathlib import Path
@@ -51,7 +51,7 @@ def _listed(kinds: str | list[str]) -> list[str]:
 
 
 def _explain(error: jsonschema.ValidationError) -> str:
-    """A schema error in the words of somebody who edits the file."""
+    """A schema error in the terms of somebody who edits the file."""
     value, limit = error.instance, error.validator_value
     match error.validator:
         case "additionalProperties":

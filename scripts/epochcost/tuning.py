@@ -1,4 +1,4 @@
-"""config/tuned.yaml: the fastest settings that were found, by machine, workload and framework."""
+"""config/tuned.yaml: the fastest settings found, by machine, workload and framework."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ def place_of(machine: dict[str, Any]) -> str:
 def settings_of(
     variant: str, path: Path, place: str, workload: str, framework: str
 ) -> dict[str, Any] | None:
-    """What a variant changes of a framework's own settings; None where it was not tuned.
+    """What a variant changes in a framework's default settings; None where it was not tuned.
 
     Args:
         path: config/tuned.yaml.
@@ -49,7 +49,7 @@ def needed(variant: str, path: Path, place: str, workload: str, framework: str) 
 
 
 def load(path: Path) -> dict[str, Any]:
-    """All tuned settings; none where the file is not there."""
+    """All tuned settings; none if the file does not exist."""
     if not path.is_file():
         return {}
     try:
@@ -63,7 +63,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def save(path: Path, place: str, workload: str, framework: str, settings: dict[str, Any]) -> None:
-    """Put settings into the file, in place of earlier ones of the same."""
+    """Put settings into the file, replacing any earlier ones for the same."""
     content = load(path)
     content.setdefault(place, {}).setdefault(workload, {})[framework] = settings
     files.write_text(path, _HEAD + yaml.safe_dump(content, sort_keys=True))
@@ -73,7 +73,7 @@ def check(settings: dict[str, Any], choices: dict[str, list], framework: str) ->
     """Refuse settings that a framework does not have for a recipe.
 
     Args:
-        choices: what it has: allowed values by name.
+        choices: those it has: allowed values by name.
     """
     for name, value in settings.items():
         if name not in choices:

@@ -1,7 +1,7 @@
-"""The variants of a training: what each changes of a framework's own settings.
+"""The variants of a training: what each changes in a framework's default settings.
 
-`default` changes nothing, `no_onednn` does without oneDNN's kernels, `bfloat16` computes with fewer
-digits, `devices_2` (3, 4, ...) trains on as many devices, `tuned` is what was found for the
+`default` changes nothing, `no_onednn` does without oneDNN's kernels, `bfloat16` computes with lower
+precision, `devices_2` (3, 4, ...) trains on as many devices, `tuned` is what was found for the
 machine, workload and framework (tuning.py).
 """
 
@@ -16,7 +16,7 @@ _DEVICES = re.compile(r"devices_([2-9]|[1-9][0-9]+)")
 
 
 def variant_of(text: str) -> str:
-    """A variant as it was typed.
+    """A variant as typed, if it is valid.
 
     Raises:
         InputError: there is no such variant.
@@ -34,7 +34,7 @@ def devices_of(variant: str) -> int:
 
 
 def settings_of(variant: str) -> dict[str, Any] | None:
-    """What a variant changes; None of `tuned`, which each machine has its own of."""
+    """What a variant changes; None for `tuned`, which differs between machines."""
     if (devices := devices_of(variant)) > 1:
         return {"devices": devices}
     return _FIXED.get(variant)

@@ -1,7 +1,7 @@
 """The audit: what the published studies say, recomputed from their own measurements and prices.
 
 Claims are data (data/published/claims.yaml). Each names one of the checks below and its arguments.
-A check gives what it found in words, and whether the claim holds; None where nothing can say so.
+A check returns its finding in words, and whether the claim holds; None where nothing can tell.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ COST_COLUMNS = [
     "billed_usd",
     "verdict",
 ]
-# `about` is a claim with two digits or less.
+# `about` is for claims of two digits or fewer.
 _ABOUT = 0.06
 
 
@@ -42,7 +42,7 @@ _ABOUT = 0.06
 class Study:
     """What claims are checked against.
 
-    runs: published rows of runs.csv, single epochs and statements among them.
+    runs: published rows of runs.csv, including single epochs and statements.
     printed: data/published/measurements.csv as text, by run_id: what the sources printed.
     known: the price files.
     """
@@ -74,8 +74,7 @@ def audit_table(claims: list[dict[str, Any]], study: Study) -> pd.DataFrame:
 
 
 def costs_table(claims: list[dict[str, Any]], study: Study) -> pd.DataFrame:
-    """audit_costs.csv: each printed cost beside the prorated one, and the one by the rules of
-    billing that were in force."""
+    """audit_costs.csv: each cost as printed, prorated, and by the billing rules then in force."""
     tables = [
         _costs(claim, study)
         for claim in claims
@@ -86,7 +85,7 @@ def costs_table(claims: list[dict[str, Any]], study: Study) -> pd.DataFrame:
 
 
 def counted(verdicts: pd.Series) -> str:
-    """How many things have which verdict, as words.
+    """How many have each verdict, in words.
 
     Args:
         verdicts: counts by verdict.
@@ -96,7 +95,7 @@ def counted(verdicts: pd.Series) -> str:
 
 
 def _printed(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
-    """All values of a kind that a study printed, to the digits that it printed."""
+    """All values of one kind that a study printed, to the digits printed."""
     if claim["quantity"] == "cost":
         found = _costs(claim, study)
         counts = found.verdict.value_counts()
@@ -107,7 +106,7 @@ def _printed(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
 
 
 def _ratios_to_base(claim: dict[str, Any], study: Study) -> list[tuple[float, str]]:
-    """Each ratio of a study to its base, and what it printed."""
+    """Each run's ratio to the base of its study, and the ratio that was printed."""
     quantity = claim["quantity"].removesuffix("_relative")
     runs = _values({"of": {"source_id": claim["source"]}} | claim, "of", study, quantity)
     printed = study.printed[f"{quantity}_norm_published"]
@@ -118,8 +117,10 @@ def _ratios_to_base(claim: dict[str, Any], study: Study) -> list[tuple[float, st
 
 
 def _costs(claim: dict[str, Any], study: Study) -> pd.DataFrame:
-    """The printed costs of a study, recomputed; a cost agrees if it does within the digits of the
-    printed time and cost, prorated or billed."""
+    """The printed costs of a study, recomputed.
+
+    A cost agrees if it does to the digits of the printed time and cost, prorated or billed.
+    """
     runs = study.runs[study.runs.source_id.eq(claim["source"])]
     runs = runs.assign(printed=runs.run_id.map(study.printed.cost_usd_published))
     priced = _priced(runs[runs.printed.ne("")], study, {})
@@ -146,7 +147,7 @@ def _costs(claim: dict[str, Any], study: Study) -> pd.DataFrame:
 
 
 def _every(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
-    """Each value is less than all others that are alike, by a factor if one is claimed."""
+    """Each value is less than all comparable others, by a factor if one is claimed."""
     pairs = _pairs(claim, study, "less_than")
     limit = 1 / claim.get("factor", 1)
     holds = pairs.ratio < limit
@@ -157,14 +158,14 @@ def _every(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
 
 
 def _share(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
-    """A share of the ratios of those that are alike is high enough."""
+    """A large enough share of the ratios of comparable runs is high enough."""
     pairs = _pairs(claim, study, "over")
     share = pairs.ratio.ge(claim["ratio_at_least"]).mean()
     return f"{share:.0%} of {len(pairs)} pairs", bool(share >= claim["at_least"])
 
 
 def _ratios(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
-    """All ratios of those that are alike are within limits."""
+    """All ratios of comparable runs are within limits."""
     ratios = _pairs(claim, study, "over").ratio
     words = f"{ratios.min():.2f} to {ratios.max():.2f} over {len(ratios)} pairs"
     return words, all(_within(ratio, claim) for ratio in ratios)
@@ -184,14 +185,14 @@ def _range(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
 
 
 def _best(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
-    """In each workload the best of all is one of those that the claim names."""
+    """In every workload, the best run is one that the claim names."""
     wins, losses = _winners(claim, study)
     words = f"in {len(wins)} of {len(wins) + len(losses)}"
     return words + (f"; not {', '.join(losses)}" if losses else ""), not losses
 
 
 def _never_best(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
-    """In no workload is the best of all one of those that the claim names."""
+    """In no workload is the best run one that the claim names."""
     wins, losses = _winners(claim, study)
     return f"in {len(wins)} of {len(wins) + len(losses)}", not wins
 
@@ -253,7 +254,7 @@ def _scheduled(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
 
 
 def _none(claim: dict[str, Any], study: Study) -> tuple[str, None]:
-    """Nothing that is published can tell."""
+    """Nothing published can tell."""
     return "", None
 
 
@@ -295,7 +296,7 @@ def _priced(runs: pd.DataFrame, study: Study, claim: dict[str, Any]) -> pd.DataF
         offers = price_frame(prices.in_book(study.known, book), book)
         if "price_kind" in claim:
             offers = offers[offers.price_kind.eq(claim["price_kind"])]
-        else:  # on-demand where the study has both, as it priced it
+        else:  # on-demand where the study has both: it priced by that
             offers = offers.sort_values(
                 "price_kind", key=lambda kind: kind.ne(prices.ON_DEMAND), kind="stable"
             ).drop_duplicates("hardware_id")
@@ -304,7 +305,7 @@ def _priced(runs: pd.DataFrame, study: Study, claim: dict[str, Any]) -> pd.DataF
 
 
 def _pairs(claim: dict[str, Any], study: Study, key: str) -> pd.DataFrame:
-    """Each value with all others that are alike, and the ratio of the two."""
+    """Each value paired with every comparable other, and their ratio."""
     pairs = _values(claim, "of", study).merge(
         _values(claim, key, study), on=claim["alike"], suffixes=("", "_other")
     )
@@ -314,7 +315,7 @@ def _pairs(claim: dict[str, Any], study: Study, key: str) -> pd.DataFrame:
 
 
 def _chosen(runs: pd.DataFrame, wanted: dict[str, str | list[str]]) -> pd.DataFrame:
-    """The runs whose columns have the values that are wanted; `*` stands for anything."""
+    """The runs whose columns have the wanted values; `*` stands for anything."""
     for name, patterns in wanted.items():
         patterns = [patterns] if isinstance(patterns, str) else patterns
         fits = [any(fnmatchcase(value, pattern) for pattern in patterns) for value in runs[name]]
@@ -340,12 +341,12 @@ def _within(value: float, claim: dict[str, Any]) -> bool:
 
 
 def _same_digits(value: float, printed: str) -> bool:
-    """Whether a value is what was printed, to its last digit (or to a millionth, of long ones)."""
+    """Whether a value is what was printed, to its last digit (long ones: to a millionth)."""
     return _within_digits([value], printed)
 
 
 def _within_digits(values: list[float], printed: str) -> bool:
-    """Whether one number between the values is printed so."""
+    """Whether some number between the values would be printed like that."""
     digits = len(printed.partition(".")[2])
     half = max(0.5 * 10**-digits, 1e-6 * abs(float(printed))) * (1 + 1e-9)
     return min(values) - half <= float(printed) <= max(values) + half

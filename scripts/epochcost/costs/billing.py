@@ -1,7 +1,7 @@
-"""What a provider charges for a training: the clock of the bill, not of the training.
+"""What a provider charges for a training: the bill's clock, not the training's.
 
-marginal: seconds of training x price, as the published studies have it. billed: all that is paid
-for when one training is rented for by itself. Pure functions over numbers or columns of them.
+marginal: seconds of training x price, as in the published studies. billed: all that is paid for
+when a machine is rented for one training alone. Pure functions over numbers or columns of them.
 """
 
 import math
@@ -18,10 +18,10 @@ KINDS = (MARGINAL, BILLED)
 HOUR_S = 3600.0
 # Providers that price storage by the month take it as 730 hours.
 MONTH_H = 730.0
-# A month that is billed whole is one of 30 days.
+# A month that is billed whole has 30 days.
 MONTH_S = 30 * 24 * HOUR_S
 
-# What a row keeps of the price that it was made with.
+# What a row keeps of the price it was computed with.
 PRICE_COLUMNS = [
     "price_book",
     "price_kind",
@@ -37,10 +37,10 @@ PRICE_COLUMNS = [
 
 @dataclass(frozen=True)
 class Terms:
-    """By what a provider charges; numbers, or columns of one length.
+    """A provider's billing terms; numbers, or columns of equal length.
 
-    increment_s, minimum_s: charged time is rounded up to the one and is no less than the other;
-        NaN where that is not known.
+    increment_s, minimum_s: charged time is rounded up to the first and is at least the second;
+        NaN where unknown.
     monthly_fee_usd: paid for each month begun.
     """
 
@@ -59,10 +59,10 @@ def terms_of(row) -> Terms:
 
 @dataclass(frozen=True)
 class Rental:
-    """What is paid for beside the training's process; assumptions of config.yaml, not measured.
+    """What is paid for besides the training's process; assumed in config.yaml, not measured.
 
-    boot_s, environment_s, data_s: from the start of the bill until a training can start.
-    idle_s: from its end until the machine is given back.
+    boot_s, environment_s, data_s: from the start of billing until a training can start.
+    idle_s: from its end until the machine is released.
     disk_gib, disk_usd_per_gib_month: storage, for as long as the machine is rented.
     """
 
@@ -75,17 +75,17 @@ class Rental:
 
     @property
     def before_s(self) -> float:
-        """Seconds from the start of the bill until a training can start."""
+        """Seconds from the start of billing until a training can start."""
         return self.boot_s + self.environment_s + self.data_s
 
     @property
     def seconds(self) -> float:
-        """Seconds that are paid for beside the process."""
+        """Seconds that are paid for besides the process."""
         return self.before_s + self.idle_s
 
     @property
     def disk_usd_per_hour(self) -> float:
-        """What the storage costs an hour."""
+        """What the storage costs per hour."""
         return self.disk_gib * self.disk_usd_per_gib_month / MONTH_H
 
 
@@ -106,7 +106,7 @@ def assignments(text: str) -> dict[str, float]:
 
 
 def amount(text: str) -> float:
-    """An amount that there can be, for a command line."""
+    """A valid amount, for a command line."""
     value = float(text)
     if not 0 <= value < float("inf"):
         raise ArgumentTypeError(f"{text} cannot be an amount")
@@ -114,17 +114,17 @@ def amount(text: str) -> float:
 
 
 def charged_seconds(seconds, terms: Terms):
-    """Seconds that are charged for so many seconds of use.
+    """Seconds that are charged for `seconds` of use.
 
-    They are rounded up to whole increments and are no less than the minimum; where the provider's
-    rules are not known (NaN), every second counts as itself. Nothing used is nothing charged.
-    Numbers, or arrays of one length.
+    They are rounded up to whole increments and are at least the minimum; where the provider's
+    rules are unknown (NaN), seconds are charged as they are. What is not used is not charged.
+    Numbers, or arrays of equal length.
     """
     seconds, increment, minimum = np.broadcast_arrays(
         *(np.asarray(value, float) for value in (seconds, terms.increment_s, terms.minimum_s))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        # Seconds that differ from whole increments by less than a float can say are whole ones.
+        # Seconds that differ from whole increments only by rounding error are whole ones.
         whole = np.ceil(np.round(seconds / increment, 9)) * increment
     charged = np.where(np.isnan(increment), seconds, np.maximum(whole, seconds))
     charged = np.fmax(charged, np.nan_to_num(minimum))
@@ -133,9 +133,9 @@ def charged_seconds(seconds, terms: Terms):
 
 
 def bill_usd(seconds, terms: Terms, rental: Rental):
-    """What a rental of so many seconds of process costs, the rest of `rental` added.
+    """What a rental for a process of `seconds` costs, with the rest of `rental`.
 
-    Numbers, or arrays of one length; NaN where the seconds or the price are.
+    Numbers, or arrays of equal length; NaN where the seconds or the price are.
     """
     charged = charged_seconds(np.asarray(seconds) + rental.seconds, terms)
     hourly = np.asarray(terms.price_per_hour_usd) + rental.disk_usd_per_hour
@@ -145,7 +145,7 @@ def bill_usd(seconds, terms: Terms, rental: Rental):
 def bill_in_parts(
     training_s: float, overhead_s: float, terms: Terms, rental: Rental
 ) -> dict[str, float]:
-    """The same bill in USD by what it is for, without what costs nothing; its sum is `bill_usd`."""
+    """The same bill in USD, itemised, without what costs nothing; its sum is `bill_usd`."""
     hourly = terms.price_per_hour_usd / HOUR_S
     seconds = {
         "training": training_s,
@@ -170,11 +170,11 @@ def _fees_usd(charged_s, monthly_fee_usd):
 
 
 def cost_usd(rows: pd.DataFrame, seconds: pd.Series, rental: Rental) -> pd.Series:
-    """The cost of each row, of its `cost_kind`, for so many seconds of training.
+    """The cost of each row, by its `cost_kind`, for its seconds of training.
 
     Args:
         rows: with the columns of `PRICE_COLUMNS`, `cost_kind` and `overhead_s`, the seconds of the
-            process outside of the training.
+            process outside the training.
     """
     billed = bill_usd(seconds + rows.overhead_s.fillna(0.0), terms_of(rows), rental)
     marginal = seconds * rows.price_per_hour_usd / HOUR_S

@@ -1,8 +1,8 @@
-"""The prices of today from SkyPilot's catalogue: new rows of a price file for known hardware.
+"""Today's prices from SkyPilot's catalogue: new rows of a price file for known hardware.
 
-The catalogue is a CSV file per provider, kept up by the SkyPilot project, with the columns
-InstanceType, AcceleratorName, AcceleratorCount, Price, SpotPrice, Region. On Google Cloud a GPU
-that is attached to a machine is a row of its own, and so is a TPU with its machine.
+The catalogue is a CSV file per provider, maintained by the SkyPilot project, with the columns
+InstanceType, AcceleratorName, AcceleratorCount, Price, SpotPrice, Region. On Google Cloud, a GPU
+that is attached to a machine has a row of its own, and so does a TPU with its machine.
 """
 
 import re
@@ -26,19 +26,19 @@ _COLUMNS = {"on_demand": "Price", "spot": "SpotPrice"}
 _OF_CATALOGUE = {
     "InstanceType", "AcceleratorName", "AcceleratorCount", "Region", *_COLUMNS.values(),
 }  # fmt: skip
-# What a price file must have for its machines to be looked up.
+# The columns that a price file needs for its machines to be looked up.
 NEEDED = {
     "hardware_id", "provider", "region", "instance", "gpu", "gpu_count", "parts", "price_kind",
     "price_per_hour", "currency", "as_of",
 }  # fmt: skip
-# What stands there where there is no price.
+# What the catalogue has in place of a missing price.
 _PLACEHOLDERS = (0.0, 700.0)
 _GPUS = re.compile(r"(?P<count>\d+) x (?P<name>\S+)")
 
 
 @dataclass(frozen=True)
 class Refreshed:
-    """New rows for a price file, what changed, and what could not be had.
+    """New rows for a price file, what changed, and what could not be priced.
 
     changes: hardware_id, price_kind, before, after (USD an hour).
     """
@@ -49,10 +49,10 @@ class Refreshed:
 
 
 def read(root: str, providers: list[str]) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """The catalogue of each provider that it has, and why it has none of the others.
+    """The catalogue of each provider that is in it, and why the others are missing.
 
     Args:
-        root: the folder of the catalogue, an address or a path.
+        root: the folder of the catalogue, a URL or a path.
 
     Raises:
         InputError: it has none of them, or cannot be reached.
@@ -80,10 +80,10 @@ def read(root: str, providers: list[str]) -> tuple[dict[str, pd.DataFrame], list
 def refresh(
     rows: list[dict[str, str]], catalogue: dict[str, pd.DataFrame], today: date
 ) -> Refreshed:
-    """Price the hardware of a price file anew, where it has a price in USD.
+    """Update the prices of the hardware in a price file, where they are in USD.
 
-    A price that is a placeholder is left out; so are both prices of a hardware whose spot price is
-    above the on-demand one, as one of the two is then no such price.
+    Placeholder prices are left out; so are both prices of hardware whose spot price is above the
+    on-demand one, as one of the two must be wrong.
 
     Args:
         rows: of the price file, as text.
@@ -115,7 +115,7 @@ def refresh(
 
 
 def _parts(row: dict[str, str], catalogue: pd.DataFrame) -> dict[str, float] | None:
-    """What of a hardware is billed apart, with its price; None where one of them has none."""
+    """The separately billed parts of hardware, with their prices; None where a part has none."""
     machine, _, gpus = row["instance"].partition(" (")[0].partition(" + ")
     if not gpus and "GPU" in row["parts"]:
         gpus = f"{row['gpu_count']} x {row['gpu']}"
@@ -138,7 +138,7 @@ def _whole(price: float | None) -> dict[str, float] | None:
 
 
 def _lowest(offers: pd.DataFrame, column: str) -> float | None:
-    """The price in the cheapest zone; placeholders are none."""
+    """The price in the cheapest zone; placeholders do not count."""
     prices = pd.to_numeric(offers[column], errors="coerce")
     prices = prices[prices.notna() & ~prices.isin(_PLACEHOLDERS)]
     return float(prices.min()) if len(prices) else None

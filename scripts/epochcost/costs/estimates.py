@@ -1,4 +1,4 @@
-"""What a plan will cost, before anything of it is started: from runs that are there."""
+"""What a plan will cost, estimated from existing runs before any of it is started."""
 
 from dataclasses import dataclass
 
@@ -35,9 +35,9 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class Total:
-    """What the known part of a plan takes and costs, and how many runs are not known.
+    """Time and cost of the known part of a plan, and how many runs are unknown.
 
-    hours: of the runs whose time is known; usd: of those whose price is known, too.
+    hours: of the runs whose time is known; usd: of those whose price is also known.
     """
 
     runs: int
@@ -55,21 +55,21 @@ def estimate_table(
     recipes: dict[str, dict],
     cores: int,
 ) -> pd.DataFrame:
-    """One row for the planned runs of a workload, framework and variant on one hardware.
+    """One row for the planned runs of one hardware, workload, framework, variant, recipe and data.
 
-    `seconds` and `cost_usd` are of all of them together, empty where they are not known. `basis`
-    says what the time is from: a run of the same recipe on the same kind of data here (measured),
-    one of another variant, a quick run of it (predicted), a published one, or, for a quick run, the
-    full one, which takes longer in nearly all cases. On rented hardware each run is billed by
-    itself, at the on-demand price if that is known; the machine at hand costs what it is used. What
-    its provider rents no more is counted at its last price; `retired` says since when.
+    `seconds` and `cost_usd` are totals of these runs, empty where unknown. `basis` says where the
+    time comes from: a run of the same recipe on the same kind of data here (measured), one of
+    another variant, a quick run of it (predicted), a published one, or, for a quick run, the full
+    one, which nearly always takes longer. On rented hardware each run is billed separately, at the
+    on-demand price if that is known; the machine at hand costs only the time it is used. Hardware
+    that its provider no longer rents is counted at its last price; `retired` says since when.
 
     Args:
-        planned: PLAN_COLUMNS, a row per run that is missing.
+        planned: PLAN_COLUMNS, a row per missing run.
         runs: runs.csv.
         scale: of the planned runs.
-        recipes: those that published runs are of.
-        cores: those that trainings have on the machine at hand.
+        recipes: those of the published runs.
+        cores: those available to trainings on the machine at hand.
     """
     offers, last_prices, since = _offers(market)
     ended = runs[runs.status.eq("ok") & runs.time_s.notna()]
@@ -96,7 +96,7 @@ def estimate_table(
 
 
 def _offers(market: Market) -> tuple[dict[str, Price], dict[str, Price], dict[str, str]]:
-    """By hardware: prices at which it can be had, the last ones of what cannot, and since when."""
+    """By hardware: current prices, last prices of what is retired, and since when it is."""
     offers = {price.hardware_id: price for price in _preferred(market.available())}
     if market.local is not None:
         offers[LOCAL] = market.local
@@ -117,7 +117,7 @@ def _same_work(
     data: str,
     is_published: bool,
 ) -> pd.DataFrame:
-    """The runs of the same recipe on the same kind of data; published ones are of their own."""
+    """The runs of the same recipe on the same kind of data, and published ones if asked for."""
     same = runs[
         runs.hardware_id.eq(hardware) & runs.workload.eq(workload) & runs.framework.eq(framework)
     ]
@@ -138,7 +138,7 @@ def total(table: pd.DataFrame) -> Total:
 
 
 def _is_on(runs: pd.DataFrame, data: str) -> pd.Series:
-    """Which runs are on data of a kind: complete, subset or synthetic."""
+    """Which runs used data of a kind: complete, subset or synthetic."""
     synthetic = runs.synthetic.astype(bool)
     if data == "synthetic":
         return synthetic
@@ -146,7 +146,7 @@ def _is_on(runs: pd.DataFrame, data: str) -> pd.Series:
 
 
 def _seconds(same: pd.DataFrame, variant: str, scale: str) -> tuple[str, float | None]:
-    """What the time of one run follows from, and its seconds."""
+    """The basis of one run's time, and its seconds."""
     own = same[same.source_id.eq(OWN)]
     is_same = own.variant.eq(variant)
     own, is_other = (own[is_same], False) if is_same.any() else (own, True)
@@ -173,6 +173,6 @@ def _bill(seconds: float, price: Price, rental: Rental) -> float:
 
 
 def _preferred(offers: list[Price]) -> list[Price]:
-    """Of each hardware one price, the on-demand one last, so that it stays."""
+    """Prices in an order in which each hardware's on-demand one comes last, so that it is kept."""
     ordered = sorted(offers, key=lambda price: price.price_per_hour_usd, reverse=True)
     return sorted(ordered, key=lambda price: price.price_kind == prices.ON_DEMAND)

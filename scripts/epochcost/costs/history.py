@@ -1,4 +1,4 @@
-"""How the cost of one model's training has changed since 2016, and what changed it."""
+"""How the cost of training one model has changed since 2016, and what changed it."""
 
 from dataclasses import dataclass
 
@@ -16,12 +16,12 @@ _SOFTWARE_OF_2017 = "keras2-tensorflow1"
 
 @dataclass(frozen=True)
 class Change:
-    """What a training costs now over what it cost then, as factors that multiply to the whole.
+    """What a training costs now over what it cost then, as factors whose product is the whole.
 
-    price: of an hour of the machine of now, over an hour of the one of then. hardware: time on the
-    machine of now over that of then, with the software of then. software: time with the software
-    of now over that of then, on the machine of now. Where the software of then was not run here
-    the two are one, `both`.
+    price: an hour of today's machine over an hour of the old one. hardware: time on today's machine
+    over that on the old one, with the old software. software: time with today's software over that
+    with the old, on today's machine. Where the old software was not run here, the two are one
+    factor, `both`.
     """
 
     price: float
@@ -31,15 +31,15 @@ class Change:
 
     @property
     def whole(self) -> float:
-        """All factors together."""
+        """The product of all factors."""
         return self.price * self.both
 
 
 def history_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
     """history.csv: what each published training cost at every price of its machine since then.
 
-    Marginal costs, of the fastest published run of a workload on a hardware; `published` is its
-    day. A price of before it, which held when it was published, is taken at that day.
+    Marginal costs of the fastest published run of each workload on each type of hardware;
+    An earlier price that was in force on the day of publication is dated that day.
     """
     published = runs[runs.source_id.ne(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
     ordered = published.sort_values(["time_s", "date"], kind="stable")
@@ -55,17 +55,17 @@ def history_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
     )
     table = fastest.merge(dated, on="hardware_id").sort_values("date", kind="stable")
     table["date"] = table.date.where(table.date.ge(table.published), table.published)
-    # Of several prices of before, the last one held.
+    # Of several earlier prices, the last one was in force.
     table = table.drop_duplicates(["workload", "hardware_id", "price_kind", "date"], keep="last")
     table["cost_usd"] = table.time_s * table.price / HOUR_S
     return table[COLUMNS].sort_values(COLUMNS[:5], kind="stable", ignore_index=True)
 
 
 def measured_here(options: pd.DataFrame, runs: pd.DataFrame) -> pd.Series | None:
-    """The cheapest option that was measured here, with the day of its newest run; None for none.
+    """The cheapest option measured here, with the day of its newest run; None if there is none.
 
     Args:
-        options, runs: rows of one workload, of options.csv and runs.csv.
+        options, runs: one workload's rows of options.csv and runs.csv.
     """
     own = options[options.source_id.eq(OWN) & options.marginal_usd.gt(0)]
     if own.empty:
@@ -80,13 +80,13 @@ def measured_here(options: pd.DataFrame, runs: pd.DataFrame) -> pd.Series | None
 
 
 def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.DataFrame) -> Change:
-    """What made the difference between a published training and an option of now.
+    """What made the difference between a published training and one of today's options.
 
     Args:
-        base: the row of runs.csv that a workload's ratios are over.
-        base_price: USD an hour of its machine then.
+        base: the row of runs.csv that a workload's ratios are relative to.
+        base_price: USD an hour for its machine then.
         option: a row of options.csv, measured here.
-        options: all rows of the workload; the software of 2017 is looked for among them.
+        options: all rows of the workload; the software of 2017 is looked up among them.
     """
     old = options[
         options.framework.eq(_SOFTWARE_OF_2017)
@@ -106,5 +106,5 @@ def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.Da
 
 
 def kinds_shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Without free offers, which have no place on an axis of ratios."""
+    """The rows without free offers, which do not fit on an axis of ratios."""
     return table[table.price_kind.ne(prices.FREE)]

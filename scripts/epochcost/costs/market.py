@@ -1,4 +1,4 @@
-"""The prices that an analysis is made with, and the options by which a script is told of them."""
+"""The prices that an analysis uses, and the command-line options that choose them."""
 
 import argparse
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from epochcost.costs.billing import Rental
 from epochcost.costs.prices import Price
 from epochcost.hardware import LOCAL
 
-# For how long a price is taken to hold after its day.
+# For how long after its day a price is assumed to hold.
 PRICE_HOLDS = timedelta(days=2 * 365)
 # The name of the price that the configuration gives to the machine at hand.
 CONFIGURED_BOOK = "config"
@@ -18,15 +18,15 @@ CONFIGURED_BOOK = "config"
 
 @dataclass(frozen=True)
 class Market:
-    """Prices of all times, and those that own runs are priced with.
+    """All known prices, and those that own runs are priced with.
 
-    known: the price files of the repository; published runs are priced by the month of theirs.
+    known: the price files of the repository; published runs are priced by their month.
     book: the price book of own runs: a month, a day, `latest`, or the name of a file.
     offers: the prices that `book` is taken from: `known`, or those of the file.
-    rental: what is paid for beside a training's process.
-    local: the price of the machine at hand; None when it is not known.
-    machine_id: the machine at hand; no other machine has its price.
-    catalogue: config/hardware.yaml, for since when hardware cannot be rented any more.
+    rental: what is paid for besides a training's process.
+    local: the price of the machine at hand; None if unknown.
+    machine_id: the machine at hand, the only one with that price.
+    catalogue: config/hardware.yaml, for the dates since which hardware can no longer be rented.
     """
 
     known: list[Price]
@@ -38,9 +38,9 @@ class Market:
     catalogue: dict[str, dict] = field(default_factory=dict)
 
     def current(self) -> list[Price]:
-        """The prices of the book that are not too old by then to be counted on.
+        """The prices of the book that are recent enough to rely on.
 
-        Those of one's own file are counted on, however old they are.
+        Those of the user's own file always count, however old they are.
         """
         newest = prices.in_book(self._offers, self.book)
         if self.offers is not None:
@@ -53,7 +53,7 @@ class Market:
 
     @property
     def name(self) -> str:
-        """The book's name: of `latest`, the month of the newest price."""
+        """The book's name: for `latest`, the month of the newest price."""
         return prices.name_of(self._offers, self.book)
 
     @property
@@ -61,13 +61,13 @@ class Market:
         return self.known if self.offers is None else self.offers
 
     def available(self) -> list[Price]:
-        """The prices of the book that count, of hardware that can be rented at its time."""
+        """The current prices of hardware that can be rented at the time of the book."""
         day = prices.day_of(self.book) or date.today()
         gone = {hardware for hardware, since in self.retired().items() if since <= day}
         return [price for price in self.current() if price.hardware_id not in gone]
 
     def retired(self) -> dict[str, date]:
-        """Since when hardware cannot be rented any more, as the catalogue or its prices say."""
+        """Since when hardware can no longer be rented, by the catalogue or its prices."""
         said = [
             (name, date.fromisoformat(entry["retired"]))
             for name, entry in self.catalogue.items()
@@ -79,7 +79,7 @@ class Market:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Give a script the options that `of` reads."""
+    """Add the options that `of` reads to a script."""
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     parser.add_argument("--prices", type=Path, nargs="*", default=[Path("config/prices.csv")])
     parser.add_argument(
@@ -102,14 +102,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def of(arguments: argparse.Namespace, machine_id: str, catalogue: dict[str, dict]) -> Market:
-    """The market that a script was told of.
+    """The market that a script's options describe.
 
     Args:
-        machine_id: the machine at hand, where the script was told of none.
+        machine_id: the machine at hand, where the options name none.
         catalogue: config/hardware.yaml.
 
     Raises:
-        InputError: a price file or the name of the book cannot be.
+        InputError: a price file or the name of the book is invalid.
     """
     rates = arguments.exchange_rates
     book = prices.check_book(arguments.price_book)

@@ -1,4 +1,4 @@
-"""What went on beside each own run, and which runs were made on a slower machine than others."""
+"""What else went on during each own run, and which runs were made while a machine was slower."""
 
 from dataclasses import dataclass, fields
 from statistics import median
@@ -9,21 +9,21 @@ import pandas as pd
 from epochcost.costs.rows import gflops, gflops_share, run_id
 from epochcost.records.passes import TRAIN, passes
 
-# Repeated yardsticks on a machine at rest differ by a tenth or so.
+# Repeated yardsticks on an idle machine differ by a tenth or so.
 _SLOWED_SHARE = 0.75
 SLOWED = "processors slower than they can be"
 
 
 @dataclass(frozen=True)
 class NoiseRow:
-    """One own run; the columns of noise.csv. Shares are 0 to 1; empty for what was not told.
+    """One own run; the columns of noise.csv. Shares are 0 to 1; empty where unknown.
 
     other_s: seconds of the process that are in no phase.
-    lost_s: work that was lost to interruptions.
-    slowest_epoch: the slowest epoch after the first, over their median; of a quick run by the time
-        of a step in it.
-    matmul_gflops: what the processors did in products of matrices just before the run.
-    gflops, gflops_share: useful operations a second of the training, and over the former.
+    lost_s: work lost to interruptions.
+    slowest_epoch: the slowest epoch after the first, over their median; for a quick run, by the
+        time per step.
+    matmul_gflops: the processors' speed in matrix multiplication just before the run.
+    gflops, gflops_share: useful operations per second of training, and their share of the former.
     gpu_mhz_low, gpu_mhz_high: over all GPUs and samples.
     """
 
@@ -100,10 +100,10 @@ def noise_table(rows: list[NoiseRow]) -> pd.DataFrame:
 def flag_slow_processors(
     runs: pd.DataFrame, noted: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """runs.csv and noise.csv with one more flag, which a record alone cannot know.
+    """runs.csv and noise.csv with one more flag, which no record alone can give.
 
-    It is for runs before which the processors did less than three quarters of what they once did
-    on the same machine with as many cores. Another guest of the host may be why, or heat.
+    It marks runs just before which the processors reached less than three quarters of their best
+    on the same machine with as many cores. Another guest on the host may be the cause, or heat.
     """
     known = noted.merge(runs[["run_id", "vcpus"]], on="run_id")
     known["can_do"] = pd.to_numeric(known.matmul_gflops)

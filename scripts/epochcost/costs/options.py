@@ -1,7 +1,7 @@
-"""What a buyer can choose between: machines that can be had, with the time and the bill of each.
+"""What a buyer can choose from: available machines, with the time and the bill of each.
 
-An option is a training that was measured (here, or in a published study) on a hardware, at a price
-at which that hardware can be had now. Pure functions over runs.csv and a price book.
+An option is a training that was measured (here, or in a published study) on some hardware, at a
+price at which that hardware is available now. Pure functions over runs.csv and a price book.
 """
 
 import zlib
@@ -16,9 +16,9 @@ from epochcost.costs.market import Market
 from epochcost.costs.rows import OWN
 from epochcost.statistics import repeats as statistics
 
-# Trainings that chance draws for the probability of being the cheapest.
+# Random draws for the probability of being the cheapest.
 _DRAWS = 4_000
-# Of more runs than that the medians are not drawn one by one.
+# With more runs than this, medians are not resampled one by one.
 _MOST_DRAWN = 200
 _MOST_EPOCHS = 1_000_000
 # Half a 95 % interval of a normal distribution, in standard deviations.
@@ -80,22 +80,22 @@ def options_table(
     market: Market,
     keep_disturbed: bool = False,
 ) -> pd.DataFrame:
-    """options.csv: every option of every workload, those that reach their quality target alone.
+    """options.csv: every option of every workload, except those that missed their quality target.
 
-    A machine that can be taken away is billed as if it never was; `break_even_per_hour` says how
-    often it may be in an hour until the same machine on demand costs no more (empty where that has
-    no price).
+    An interruptible machine is billed as if it was never interrupted; `break_even_per_hour` is the
+    number of interruptions per hour from which the same machine on demand costs no more (empty
+    where that has no price).
 
-    `elapsed_s` is from the start of the bill to the end of the training, `billed_usd` its bill.
-    `efficient` options have no other that is both faster and cheaper. `cheapest_probability` is
-    how often an option is the cheapest when its runs are drawn anew; `exact` ones have a single
-    run, whose spread is not known and which is taken as it is.
+    `elapsed_s` is from the start of billing to the end of the training, `billed_usd` its bill.
+    `efficient` options are Pareto-optimal: no other is both faster and cheaper.
+    `cheapest_probability` is how often an option is the cheapest when runs are resampled; `exact`
+    ones have a single run, whose spread is unknown and which is taken as it is.
 
     Args:
         complete_samples: training samples of each workload's complete data, for published runs.
-        recipes: the recipe of each workload; what was trained otherwise is no option (also in
-            other batches), and neither is what was trained on another number of samples.
-        market: the prices; hardware that cannot be rented any more is no option.
+        recipes: the recipe of each workload; trainings by another recipe (or just another batch
+            size) are no options, and neither are those on another number of samples.
+        market: the prices; hardware that can no longer be rented is no option.
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     usable = usable[usable.workload.isin(list(recipes))]
@@ -124,20 +124,20 @@ def options_table(
 
 
 def ends_by(options: pd.DataFrame, deadline_s: float) -> pd.DataFrame:
-    """The options that end within so many seconds, also at the high end of what is known."""
+    """The options that meet the deadline, even at the high end of their interval."""
     latest = options.elapsed_high.fillna(options.elapsed_s)
     return options[latest.le(deadline_s)]
 
 
 def within_budget(options: pd.DataFrame, budget_usd: float) -> pd.DataFrame:
-    """The options that cost no more, also at the high end of what is known."""
+    """The options within the budget, even at the high end of their interval."""
     return options[options.billed_high.fillna(options.billed_usd).le(budget_usd)]
 
 
 def tied_with(options: pd.DataFrame, best: pd.Series) -> pd.DataFrame:
-    """The other options whose range of the bill reaches that of the best.
+    """The other options whose range of the bill overlaps that of the best.
 
-    The same runs at another price are none: chance has no part in what differs there.
+    The same runs at another price do not count: they do not differ by chance.
     """
     reach = best.billed_usd if pd.isna(best.billed_high) else best.billed_high
     low = options.billed_low.fillna(options.billed_usd)
@@ -147,9 +147,9 @@ def tied_with(options: pd.DataFrame, best: pd.Series) -> pd.DataFrame:
 
 
 def break_even_epochs(option: pd.Series, other: pd.Series, rental: Rental) -> int | None:
-    """From how many epochs on an option stays cheaper than another one; None where it never does.
+    """The number of epochs from which an option stays cheaper than another; None if it never does.
 
-    Each epoch takes what it takes on average, and all that is around the epochs is paid once.
+    Each epoch takes the average time, and everything around the epochs is paid once.
     """
     epochs = np.arange(1, _MOST_EPOCHS + 1)
     dearer = np.flatnonzero(_bill_of(option, epochs, rental) >= _bill_of(other, epochs, rental))
@@ -179,7 +179,7 @@ def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
 
 
 def _break_evens(table: pd.DataFrame, rental: Rental) -> list[float]:
-    """Interruptions an hour at which each interruptible option costs what it does on demand."""
+    """Interruptions per hour at which each interruptible option costs as much as on demand."""
     on_demand = table[table.price_kind.eq(prices.ON_DEMAND)]
     hourly = dict(zip(on_demand.hardware_id, on_demand.price_per_hour_usd, strict=True))
     return [
@@ -200,7 +200,7 @@ def _per_unit(
     runs: pd.DataFrame,
     complete_samples: dict[str, int],
 ) -> pd.DataFrame:
-    """What an epoch costs, a million samples, a point of accuracy, and reaching the target."""
+    """The cost per epoch, per million samples, per point of accuracy, and to reach the target."""
     samples = table.train_samples.fillna(table.workload.map(complete_samples))
     is_accuracy = table.metric.isin(["val_accuracy", "val_acc"])
     points = (100 * table.metric_value).where(is_accuracy)
@@ -217,7 +217,7 @@ def _per_unit(
 
 
 def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """The share of a run's time after which its metric first was as good as the target."""
+    """The share of a run's time after which its metric first reached the target."""
     own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok")]
     full = own[own.scale.eq("full") & own.quality_target.notna()]
     known = epochs.merge(full[["run_id", "quality_target", *repeats.GROUP]], on="run_id",
@@ -238,7 +238,7 @@ def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 def _judged(
     options: pd.DataFrame, groups: dict[tuple, pd.DataFrame], rental: Rental, keep_disturbed: bool
 ) -> pd.DataFrame:
-    """The options of one workload, cheapest first, with what they are to each other."""
+    """The options of one workload, cheapest first, with how they compare with each other."""
     ordered = options.sort_values(["billed_usd", "elapsed_s"], kind="stable").reset_index(drop=True)
     times = [_drawn_times(row, groups, keep_disturbed) for row in ordered.itertuples()]
     bills = np.array(
@@ -250,14 +250,14 @@ def _judged(
     cheapest = bills <= bills.min(axis=0) * (1 + 1e-12)
     return ordered.assign(
         efficient=efficient(ordered),
-        # Of equal bills each is the cheapest with an equal share.
+        # Options with equal bills are each the cheapest with an equal share.
         cheapest_probability=(cheapest / cheapest.sum(axis=0)).mean(axis=1),
         exact=[bool(np.ptp(drawn) == 0) for drawn in times],
     )
 
 
 def efficient(ordered: pd.DataFrame) -> list[bool]:
-    """Which options have no other that is as fast and as cheap, and better in one of the two.
+    """Which options are Pareto-optimal: no other is as fast and as cheap, and better in one.
 
     Args:
         ordered: by bill, then by time.
@@ -271,10 +271,13 @@ def efficient(ordered: pd.DataFrame) -> list[bool]:
 
 
 def _drawn_times(row, groups: dict[tuple, pd.DataFrame], keep_disturbed: bool) -> np.ndarray:
-    """Training times as chance would have it: the median of runs drawn anew, or, of predictions,
-    around their value as wide as their interval; of a single run what it took."""
+    """Random training times of an option.
+
+    The median of resampled runs; for predictions, around their value, as wide as their interval;
+    for a single run, its time.
+    """
     key = _key(getattr(row, name) for name in repeats.GROUP)
-    # Of the same runs at two prices the draws are the same; of others they have nothing in common.
+    # The same runs at two prices have the same draws; other runs have independent ones.
     rng = np.random.default_rng(zlib.crc32(repr(key).encode()))
     if row.predicted and pd.notna(row.time_low):
         # The low end may be cut off at 0.
@@ -284,18 +287,18 @@ def _drawn_times(row, groups: dict[tuple, pd.DataFrame], keep_disturbed: bool) -
         return np.full(_DRAWS, row.time_s)
     group = groups[key]
     values = repeats.values_of(repeats.undisturbed(group, keep_disturbed)).to_numpy()
-    if len(values) > _MOST_DRAWN:  # the median of so many is normal, whatever they are
+    if len(values) > _MOST_DRAWN:  # the median of so many is normal, however they are distributed
         return _normal_medians(values, rng)
     return np.median(rng.choice(values, (_DRAWS, len(values))), axis=1)
 
 
 def _normal_medians(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Medians of very many runs drawn anew, by the width of their interval."""
+    """Medians of very many resampled runs, by the width of their interval."""
     interval = statistics.median_interval(values)
     spread = (interval.high - interval.low) / 2 / _NORMAL_95
     return rng.normal(np.median(values), spread, _DRAWS)
 
 
 def _key(values: Iterable) -> tuple:
-    """What tells a group of runs from others; nothing is nothing, of whatever type."""
+    """What identifies a group of runs; missing values are None, whatever their type."""
     return tuple(None if pd.isna(value) else value for value in values)

@@ -1,4 +1,4 @@
-"""How good predictions are: quick runs beside the full runs of the same that are there."""
+"""How good predictions are: quick runs compared with full runs of the same training."""
 
 import pandas as pd
 
@@ -28,19 +28,19 @@ COLUMNS = [
 
 
 def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
-    """predictions.csv: what quick runs predicted over what full runs of the same took.
+    """predictions.csv: what quick runs predicted over what full runs of the same training took.
 
-    Each quick run is held against the full run that began nearest to it, as a machine's speed
+    Each quick run is compared with the full run that started closest to it, as a machine's speed
     drifts. A row has the medians over these pairs, with the `lowest` and the `highest` ratio of a
     pair; `within` is how many predictions had the measured time in their interval, empty where
-    none has one; `hours_apart` is the most between the two of a pair, and `wall_share` how long a
-    quick run takes, all in all, over a full one.
+    none has one; `hours_apart` is the largest gap between the two runs of a pair, and `wall_share`
+    the total time of a quick run over that of a full one.
     """
     own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
     if own.empty:
         return pd.DataFrame(columns=COLUMNS)
     groups = own.groupby([*_SAME, "predicted"], dropna=False, sort=False)
-    # A disturbed time is no fair judge of a prediction, and a disturbed prediction is no fair one.
+    # Predictions are fairly tested only where neither the full nor the quick run was disturbed.
     kept = pd.concat([undisturbed(group, keep_disturbed) for _, group in groups])
     kept = kept.assign(began=pd.to_datetime(kept.started_at, utc=True, format="ISO8601"))
     is_quick = kept.predicted.astype(bool)
@@ -66,7 +66,7 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
 
 
 def _row(pairs: pd.DataFrame) -> dict:
-    """What pairs of quick and full runs of the same say together."""
+    """The row for all pairs of quick and full runs of the same training."""
     has_interval = pairs.time_low.notna()
     predicted = pairs.time_s.median()
     low, high = predicted_range(predicted, pairs)

@@ -1,4 +1,4 @@
-"""The price book: dated prices, and those that held at a time."""
+"""The price book: dated prices, and those in force at a given time."""
 
 import calendar
 import csv
@@ -18,7 +18,7 @@ from epochcost.hardware import LOCAL
 LATEST = "latest"
 USD = "USD"
 ON_DEMAND, MONTHLY, OWNED, FREE = "on_demand", "monthly", "owned", "free"
-# What the provider may take back at any time.
+# Prices of machines that the provider may reclaim at any time.
 INTERRUPTIBLE = ("spot", "preemptible")
 _SCHEMA = schemas.FOLDER / "prices.schema.json"
 _BOOK = re.compile(r"20\d\d-(0[1-9]|1[0-2])(-\d\d)?")
@@ -27,12 +27,12 @@ _AMOUNT = re.compile(r"\d+(?:\.\d+)?$")
 
 @dataclass(frozen=True)
 class Price:
-    """What an hour of a hardware costs: one row of a price file, or (undated) the user's own.
+    """What an hour of hardware costs: one row of a price file, or (undated) the user's own.
 
-    increment_s, minimum_s: billed time is rounded up to the one and is no less than the other;
-        None where it is not known.
+    increment_s, minimum_s: billed time is rounded up to the first and is at least the second;
+        None where unknown.
     monthly_fee_usd: paid for each month begun, whatever the hours.
-    retired: from when on the hardware could not be rented any more.
+    retired: the date from which the hardware could no longer be rented.
     """
 
     hardware_id: str
@@ -48,7 +48,7 @@ class Price:
 
     @property
     def terms(self) -> Terms:
-        """By what it is charged."""
+        """Its billing terms."""
         increment, minimum = (
             math.nan if value is None else value for value in (self.increment_s, self.minimum_s)
         )
@@ -59,7 +59,7 @@ class Price:
 class Owned:
     """A machine that was bought: what an hour of its use costs.
 
-    used_hours_per_day: the purchase is spread over these; a machine that idles is dear.
+    used_hours_per_day: the purchase is spread over these; an idle machine is expensive.
     """
 
     purchase_usd: float
@@ -69,29 +69,29 @@ class Owned:
     usd_per_kwh: float
 
     def per_hour_usd(self) -> float:
-        """Purchase over the hours of its life, and electricity."""
+        """The purchase over the hours of its life, plus electricity."""
         hours = self.years * 365.25 * self.used_hours_per_day
         return self.purchase_usd / hours + self.watts / 1000 * self.usd_per_kwh
 
 
 def kinds() -> list[str]:
-    """The kinds of price, as the schema has them."""
+    """The kinds of price that the schema allows."""
     return files.read_json(_SCHEMA)["properties"]["price_kind"]["enum"]
 
 
 def load(
     *paths: Path, rates: Mapping[str, float] | None = None, today: date | None = None
 ) -> list[Price]:
-    """Read price files and check them, by the schema and against each other.
+    """Read price files and check them against the schema and each other.
 
     Rows without a price are left out: an unknown price is unknown, not 0.
 
     Args:
         rates: USD for one unit of each other currency (`exchange_rates` of config.yaml).
-        today: no price is of a later day than the next; default: the day of the call (UTC).
+        today: no price may be dated after the next day; default: the day of the call (UTC).
 
     Raises:
-        InputError: names the file, the line and the column of what cannot be.
+        InputError: names the file, the line and the column of what is invalid.
     """
     rates = dict(rates or {}) | {USD: 1.0}
     rows = [(f"{path}, line {line}", row) for path in paths for line, row in _rows(path)]
@@ -103,13 +103,13 @@ def load(
 
 
 def of_file(path: Path, rates: Mapping[str, float], known: Collection[str]) -> list[Price]:
-    """The prices of a file of one's own, checked (`load`).
+    """The prices of the user's own file, checked (`load`).
 
     Args:
-        known: the ids of all hardware that there is.
+        known: the ids of all known hardware.
 
     Raises:
-        InputError: it holds no price, or one of hardware that nobody knows.
+        InputError: it holds no price, or one of unknown hardware.
     """
     found = load(path, rates=rates)
     if not found:
@@ -124,10 +124,10 @@ def of_file(path: Path, rates: Mapping[str, float], known: Collection[str]) -> l
 def in_book(prices: Sequence[Price], book: str) -> list[Price]:
     """The newest price of each hardware and kind that was known at the end of a day or month.
 
-    Where a hardware has several regions of the same date, the dearest counts.
+    Where hardware has prices for several regions on the same date, the highest counts.
 
     Args:
-        book: `YYYY-MM`, `YYYY-MM-DD`, or `latest`; for a file of its own all count, too.
+        book: `YYYY-MM`, `YYYY-MM-DD`, or `latest`; for the user's own file all count, too.
     """
     newest: dict[tuple[str, str], Price] = {}
     for price in prices:
@@ -142,14 +142,14 @@ def in_book(prices: Sequence[Price], book: str) -> list[Price]:
 
 
 def name_of(prices: Sequence[Price], book: str) -> str:
-    """`latest` as the month of the newest price; other books are named already."""
+    """For `latest`, the month of the newest price; other books already have a name."""
     if book != LATEST:
         return book
     return max((_day(price)[:7] for price in prices), default="")
 
 
 def check_book(book: str) -> str:
-    """A book that there can be: `latest`, a month, a day, or a price file of one's own."""
+    """The book if it is valid: `latest`, a month, a day, or the user's own price file."""
     try:
         day_of(book)
     except ValueError:
@@ -166,12 +166,12 @@ def check_book(book: str) -> str:
 
 
 def is_file(book: str) -> bool:
-    """Whether a book is a file of its own."""
+    """Whether a book is the user's own file."""
     return book != LATEST and not _BOOK.fullmatch(book)
 
 
 def day_of(book: str) -> date | None:
-    """The last day that a book is of; None for `latest` and for files."""
+    """The last day that a book covers; None for `latest` and for files."""
     if not _BOOK.fullmatch(book):
         return None
     if len(book) == len("2017-12"):
@@ -181,7 +181,7 @@ def day_of(book: str) -> date | None:
 
 
 def months(kind: str) -> float | None:
-    """What a kind of price is billed by if nothing else is said: monthly ones by whole months."""
+    """What a kind of price is billed by unless stated otherwise: monthly ones by whole months."""
     return MONTH_S if kind == MONTHLY else None
 
 
@@ -190,7 +190,7 @@ def _day(price: Price) -> str:
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """The rows of a file with their lines; numbers as numbers, nothing as None."""
+    """The rows of a file with their line numbers; numbers as numbers, empty cells as None."""
     try:
         return _read(path)
     except (UnicodeDecodeError, csv.Error) as error:
@@ -226,7 +226,7 @@ def _read(path: Path) -> list[tuple[int, dict[str, Any]]]:
 
 
 def _value(text: str, kind: str | list[str]) -> str | float | None:
-    """A cell as the schema wants it; left as text where it cannot be."""
+    """A cell with the type that the schema wants, or as text where it cannot have that."""
     if not text:
         return None
     if "number" not in kind:
@@ -239,7 +239,7 @@ def _value(text: str, kind: str | list[str]) -> str | float | None:
 
 
 def _check_row(row: dict[str, Any], where: str, rates: Mapping[str, float], today: date) -> None:
-    """What the schema cannot say of one row."""
+    """Check what the schema cannot express about one row."""
     price, kind = row["price_per_hour"], row["price_kind"]
     if row["hardware_id"] == LOCAL:
         raise InputError(
@@ -271,7 +271,7 @@ def _check_row(row: dict[str, Any], where: str, rates: Mapping[str, float], toda
 
 
 def _check_together(rows: list[tuple[str, dict[str, Any]]], rates: Mapping[str, float]) -> None:
-    """No row twice, and nothing that can be taken back dearer than what cannot."""
+    """Refuse a row given twice, and an interruptible price above the on-demand one."""
     seen: dict[tuple, tuple[str, float | None]] = {}
     for where, row in rows:
         key = (row["hardware_id"], row.get("region"), row["as_of"], row["price_kind"])

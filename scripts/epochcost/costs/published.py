@@ -1,4 +1,4 @@
-"""The published measurements as the rows that records become."""
+"""The published measurements as rows like those made from records."""
 
 import csv
 from pathlib import Path

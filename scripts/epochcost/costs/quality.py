@@ -1,4 +1,4 @@
-"""How good the trained models are, beside the published ones: one row per repeated full run."""
+"""How good the trained models are beside the published ones: one row per repeated full run."""
 
 import pandas as pd
 
@@ -60,8 +60,8 @@ TARGET_COLUMNS = [
 def judged_today(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
     """The runs with today's target and the verdict by it; a record keeps those of its time.
 
-    So all runs of a workload are judged alike. What another clone trained as a workload that is
-    not known here keeps its own.
+    This way, all runs of a workload are judged alike. Runs from another clone whose workload is
+    unknown here keep their own.
     """
     wanted = {name: recipe["quality"] for name, recipe in recipes.items()}
     target = runs.workload.map({name: quality["target"] for name, quality in wanted.items()})
@@ -83,19 +83,19 @@ def quality_table(
     keep_disturbed: bool = False,
     baselines: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """quality.csv: full runs on real data that ended well, made here.
+    """quality.csv: successful full runs on real data, made here.
 
     `value` is the median over runs of the held-out accuracy or the training loss, with the range
     over runs; `published_*` the range over the published runs of the same workload. `epoch_s` is
-    the median epoch with its validation pass, the first of each run left out; `time_s` is that of
-    all epochs, and `time_relative` that over the baseline's, as in relative.csv. `input_share` is
-    the time to fetch batches without training on them over the time of training on them. Of these
-    times those of disturbed runs do not count, unless there are no others.
+    the median epoch with its validation pass, the first of each run left out; `time_s` is the time
+    of all epochs, and `time_relative` that over the baseline's, as in relative.csv. `input_share`
+    is the time to fetch batches without training on them, over the time to train on them. Times of
+    disturbed runs do not count, unless there are no others.
 
     Args:
         complete_samples: training samples of each workload's complete data.
         recipes: the recipe of each workload (config/workloads.yaml).
-        keep_disturbed: whether disturbed runs count beside undisturbed ones.
+        keep_disturbed: whether disturbed runs count alongside undisturbed ones.
         baselines: data/published/baselines.csv; without it no time is relative.
     """
     judged = _judged(runs)
@@ -135,13 +135,13 @@ def quality_table(
 
 
 def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
-    """targets.csv: what quality targets are set from, a row per workload with two runs or more.
+    """targets.csv: what quality targets are set from, a row per workload with two or more runs.
 
-    Full runs made here of today's recipe on complete real data, of all frameworks and all variants
-    of the same mathematics together, one of those of the same seed that came to the same: mean and
-    standard deviation of their quality, the worst of them and of the published ones, and by how
-    many deviations the target is on the safe side of the mean: below it, of a loss above it. Empty
-    where the runs do not differ.
+    Full runs made here of today's recipe on complete real data, of all frameworks and all
+    mathematically equivalent variants together; runs of the same seed with the same result count
+    once. The mean and standard deviation of their quality, the worst of them and of the published
+    ones, and by how many deviations the target is on the safe side of the mean: below it, or for a
+    loss above it. Empty where the runs do not differ.
 
     Args:
         recipes: the recipe of each workload (config/workloads.yaml).
@@ -150,7 +150,7 @@ def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
     judged = judged[judged.data_complete.astype(bool) & judged.workload.isin(list(recipes))]
     judged = judged[judged.weights.ne(RANDOM) & judged.variant.ne(variants.BFLOAT16)]
     judged = judged[judged.recipe.eq(judged.workload.map(lambda name: recipe_id(recipes[name])))]
-    # Where a seed leads to the same quality again, that says nothing new.
+    # The same quality from the same seed again says nothing new.
     judged = judged.drop_duplicates(["workload", "framework", "seed", "metric_value"])
     published = _published(runs).set_index(["workload", "metric"])
     rows = []
@@ -177,18 +177,18 @@ def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
 
 
 def _sign(metric: str) -> int:
-    """Which way is better: up, or down."""
+    """Which direction is better: up or down."""
     return -1 if metric == LOSS else 1
 
 
 def _judged(runs: pd.DataFrame) -> pd.DataFrame:
-    """Full runs made here on real data that ended well."""
+    """Successful full runs made here on real data."""
     own = runs.source_id.eq(OWN) & runs.scale.eq("full") & runs.status.eq("ok")
     return runs[own & ~runs.synthetic.astype(bool) & runs.metric_value.notna()]
 
 
 def _baseline_seconds(runs: pd.DataFrame, baselines: pd.DataFrame | None) -> dict[str, float]:
-    """How long the training took that a workload is compared with."""
+    """How long the training took that each workload is compared with."""
     if baselines is None:
         return {}
     common = baselines[baselines.scope.eq("all")].merge(runs[["run_id", "time_s"]], on="run_id")

@@ -1,4 +1,4 @@
-"""Repeated runs: one row for those that repeat each other, and the ratio of each two such rows.
+"""Repeated runs: one row for each group of them, and the ratio of each pair of such rows.
 
 Pure functions over runs.csv.
 """
@@ -33,7 +33,7 @@ GROUP = [
 ]
 _MEASURED = [name for name in GROUP if name not in ("predicted", "synthetic")]
 _ON_DATA = ("data_complete", "train_samples")
-# Rows that differ in the first alone are the same, measured better and worse.
+# Rows that differ in the key alone are the same training, measured better and worse.
 _WORSE = {
     "synthetic": [name for name in _MEASURED if name not in _ON_DATA],
     "predicted": _MEASURED,
@@ -92,17 +92,17 @@ NO_DIFFERENCE = "no difference shown"
 def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     """One row per group of repeated runs.
 
-    `time_s` is the median over runs; `time_low` and `time_high` its interval, which holds it with
-    the probability `time_confidence`. Predictions have an interval as wide, over their median, as
-    theirs are in the mean, without a confidence, however many there are: they can be wrong
-    together. One full run has none. Where
-    several machines of the same hardware were measured, the numbers are those of the machines'
-    medians, since runs on one machine say nothing about the next.
+    `time_s` is the median over runs; `time_low` and `time_high` are its interval, which contains it
+    with the probability `time_confidence`. The interval of predictions is, relative to their
+    median, as wide as their own are on average, and has no confidence, however many there are: they
+    can all be wrong together. One full run has none. Where several machines of the same hardware
+    were measured, the numbers are those of the machines' medians, since runs on one machine say
+    nothing about the next.
 
     Args:
-        runs: rows of runs.csv that ended well.
-        keep_disturbed: whether disturbed runs count beside undisturbed ones; where there is no
-            other run, they do.
+        runs: rows of runs.csv for successful runs.
+        keep_disturbed: whether disturbed runs count alongside undisturbed ones; where there are no
+            others, they do.
     """
     return _by_group(runs, lambda group, _: _summary(group), _SUMMARY_COLUMNS, keep_disturbed)
 
@@ -110,16 +110,16 @@ def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
 def repeats_table(
     runs: pd.DataFrame, keep_disturbed: bool = False, wanted: float | None = None
 ) -> pd.DataFrame:
-    """repeats.csv: how far own runs of the same repeat each other.
+    """repeats.csv: how well repeated own runs agree.
 
     `precision` is half the width of the 95 % interval over the median, empty for predictions and
-    for less than six runs (or machines, where there are several); `ended_by` whether the runs are
-    enough for what was wanted (`precision`) or the time ended first (`budget`), empty where nothing
-    was wanted; `trimmed_mean_s` MLPerf's mean without the fastest and the slowest run;
-    `machine_spread` the slowest machine's median over the fastest one's.
+    for fewer than six runs (or machines, where there are several); `ended_by` whether the wanted
+    precision was reached (`precision`), or the time (`budget`) or the number of runs ran out first,
+    empty where none was wanted; `trimmed_mean_s` MLPerf's mean without the fastest and the slowest
+    run; `machine_spread` the slowest machine's median over the fastest one's.
 
     Args:
-        wanted: the precision that was configured.
+        wanted: the configured precision.
     """
 
     def row(group: pd.DataFrame, made: int) -> dict:
@@ -139,11 +139,11 @@ def repeats_table(
 def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
     """What ended the runs of a group: judged over runs, on whichever machine, as the plan does.
 
-    Nothing did where no precision was wanted of it. (The plan counts failed runs, too, and does not
-    tell versions and drivers apart.)
+    Empty where no precision was wanted. (The plan also counts failed runs, and does not
+    distinguish versions and drivers.)
 
     Args:
-        made: how many runs there are with those that were left out.
+        made: how many runs there are, including those left out.
     """
     reached = repeats.precision(times)
     if not wanted or made < repeats.FEWEST_RUNS:
@@ -154,12 +154,12 @@ def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
 
 
 def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
-    """comparisons.csv: the ratio of the medians of each two frameworks or variants on one machine.
+    """comparisons.csv: the ratio of medians of every two frameworks or variants on one machine.
 
-    The interval holds the ratios that a Mann-Whitney test does not reject at 5 %. `verdict` is
-    `faster`, `slower`, `no difference shown` where the interval holds 1, or empty where the runs
-    are too few for an interval. Predictions have neither, as they can be wrong together. Runs that
-    missed their target are not compared.
+    The interval contains the ratios that a Mann-Whitney test does not reject at 5 %. `verdict` is
+    `faster`, `slower`, `no difference shown` where the interval contains 1, or empty where there
+    are too few runs for an interval. Predictions have neither, as they can all be wrong together.
+    Runs that missed their target are not compared.
     """
     rows = []
     trained = _usable(runs)
@@ -186,7 +186,7 @@ def _usable(runs: pd.DataFrame) -> pd.DataFrame:
 def _by_group(
     runs: pd.DataFrame, row: Callable[[pd.DataFrame, int], dict], columns: list[str], keep: bool
 ) -> pd.DataFrame:
-    """A row for each group of repeated runs, of those that count and how many there are."""
+    """A row per group of repeated runs, from those that count and the number of all."""
     rows = []
     for key, group in runs.groupby(GROUP, sort=False, dropna=False):
         kept = undisturbed(group, keep)
@@ -196,8 +196,10 @@ def _by_group(
 
 
 def best_known(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows without the predictions whose full run is there, and without generated data
-    where the same was measured on real data."""
+    """The rows that nothing better replaces.
+
+    Predictions are dropped where there is a full run, and generated data where there is real data.
+    """
     kept = rows
     for worse, same in _WORSE.items():
         is_worse = kept[worse].astype(bool)
@@ -214,7 +216,7 @@ def undisturbed(group: pd.DataFrame, keep: bool) -> pd.DataFrame:
 
 
 def _summary(group: pd.DataFrame) -> dict:
-    """What a group of repeated runs says together."""
+    """The summary of a group of repeated runs."""
     first = group.iloc[0]
     values = values_of(group)
     (low, high), confidence = predicted_range(values.median(), group), None
@@ -240,7 +242,7 @@ def _summary(group: pd.DataFrame) -> dict:
 
 
 def predicted_range(median: float, predictions: pd.DataFrame) -> tuple[float, float]:
-    """An interval around the median of predictions, as wide as theirs are in the mean."""
+    """An interval around the median of predictions, as wide as theirs are on average."""
     low, high = (
         (predictions[f"time_{end}"] / predictions.time_s).mean() for end in ("low", "high")
     )
@@ -248,7 +250,7 @@ def predicted_range(median: float, predictions: pd.DataFrame) -> tuple[float, fl
 
 
 def values_of(group: pd.DataFrame) -> pd.Series:
-    """The times that a row is the median of: those of its runs, or the machines' medians."""
+    """The times whose median a row shows: those of its runs, or the machines' medians."""
     by_machine = group.groupby("machine").time_s.median()
     return by_machine if len(by_machine) > 1 else group.time_s
 

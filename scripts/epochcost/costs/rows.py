@@ -16,21 +16,21 @@ RANDOM = "random"
 class RunRow:
     """One run; the columns of runs.csv, in their order.
 
-    time_s: seconds of all epochs with their validation passes; of a quick run the prediction of
+    time_s: seconds of all epochs with their validation passes; for a quick run, the prediction of
         that, with `time_low` and `time_high` (`predicted` is then true).
     seed: of an own run.
-    machine: the machine that trained; of published runs not known.
-    machine_id: the same, set where each machine is shown by itself (hardware `local`).
-    driver: version of the GPU's driver; empty where the processor trained, or not known.
-    started_at: of an own run, to the second, UTC; of a published one its day.
+    machine: the machine that trained; unknown for published runs.
+    machine_id: the same, set where each machine is shown separately (hardware `local`).
+    driver: version of the GPU's driver; empty where the processor trained, or if unknown.
+    started_at: for an own run, to the second, UTC; for a published one, its day.
     wall_s: seconds of all of the run's processes, from their start to the record.
-    overhead_s: of an own run, seconds of its processes outside of `time_s`: start, data, building,
-        saving, lost work; without what only the measuring takes. Of a quick run it is measured.
-    weights: what the model started from, `random` where its recipe's weights could not be had;
+    overhead_s: for an own run, seconds of its processes outside `time_s`: start, data, building,
+        saving, lost work; without the cost of measuring itself. For a quick run it is measured.
+    weights: what the model started from, `random` where its recipe's weights were not available;
         empty where the recipe names none.
-    settings: what of the framework's own settings was changed; empty for nothing.
-    input_share: of an own full run, time to fetch a batch alone over the time of a training step.
-    gflops, gflops_share: of an own run, operations a second, and over what the processor can do.
+    settings: changes to the framework's default settings; empty for none.
+    input_share: for an own full run, time just to fetch a batch over the time of a training step.
+    gflops, gflops_share: for an own run, operations per second, and over what the processor can do.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
     """
 
@@ -87,7 +87,7 @@ class EpochRow:
     """One epoch; the columns of epochs.csv.
 
     Published epochs have no parts, only `time_s`. The epochs of a quick run are short: `samples`
-    says how much.
+    says how short.
     """
 
     run_id: str
@@ -171,7 +171,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
 
 
 def run_id(record: dict[str, Any]) -> str:
-    """What names a run in all tables; runs on hardware `local` are told apart by machine."""
+    """The name of a run in all tables; runs on hardware `local` are told apart by machine."""
     run = record["run"]
     return f"{run['id']}@{record['machine']['id']}" if run["hardware"] == LOCAL else run["id"]
 
@@ -208,20 +208,20 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
 def times_of(record: dict[str, Any]) -> tuple[float | None, float | None, float | None]:
     """Seconds of all epochs with their validation passes, and the range of a prediction of them.
 
-    Of a quick run it is predicted; of a failed one there is none.
+    For a quick run it is predicted; for a failed one there is none.
     """
     if record["status"] != "ok":
         return None, None, None
     if record["run"]["scale"] == "quick":
         prediction = predict(record)
         return prediction.seconds, prediction.low, prediction.high
-    # Where predictions with test-time augmentation end the recipe, the clock holds them.
+    # Where a recipe ends with test-time-augmented predictions, the clock includes them.
     predicting = record["phases"]["predict"] or 0.0
     return sum(_epoch_seconds(epoch) for epoch in record["epochs"]) + predicting, None, None
 
 
 def _overhead(record: dict[str, Any]) -> float:
-    """Seconds of the phases that no time of a row holds, as far as the record has them."""
+    """Seconds of the phases that count as overhead, as far as the record has them."""
     overhead = [name for name, counts_as in PHASES.items() if counts_as == OVERHEAD]
     return sum(record["phases"].get(name) or 0.0 for name in overhead)
 
@@ -241,9 +241,9 @@ def _gpus_used(record: dict[str, Any]) -> int:
 def _input_share(record: dict[str, Any]) -> float | None:
     """Time to fetch a batch without training on it, over the time of a training step.
 
-    Records of before it was measured have the framework's own loop in it; so have those of Keras
-    on JAX and PyTorch whose loop began with an order of a million batches, and took longer than the
-    input. A quick run has too few steps for it.
+    Records from before the framework's own loop was measured include it; so do those of Keras on
+    JAX and PyTorch whose loop began by ordering a million batches, and took longer than the input.
+    A quick run has too few steps for it.
     """
     alone, steady = record["input"], record["steady_state"]
     if alone is None or steady is None or record["run"]["scale"] == "quick":
@@ -254,7 +254,7 @@ def _input_share(record: dict[str, Any]) -> float | None:
 
 
 def gflops(record: dict[str, Any]) -> float | None:
-    """Useful operations in a second of training, in GFLOP/s, once warm."""
+    """Useful operations per second of training, in GFLOP/s, once warmed up."""
     steady, flop = record["steady_state"], record["flop_per_sample"]
     if steady is None or flop is None:
         return None
@@ -262,7 +262,7 @@ def gflops(record: dict[str, Any]) -> float | None:
 
 
 def gflops_share(record: dict[str, Any]) -> float | None:
-    """`gflops` over what the processors did in products of matrices; not known of a GPU."""
+    """`gflops` over the processors' speed in matrix multiplication; unknown for a GPU."""
     achieved, yardstick = gflops(record), record["yardstick"]
     if achieved is None or yardstick is None or record["software"]["device"] != "cpu":
         return None
@@ -270,7 +270,7 @@ def gflops_share(record: dict[str, Any]) -> float | None:
 
 
 def _settings(changed: dict[str, Any]) -> str:
-    """Settings that differ from the framework's own, as `name=value`; empty for none."""
+    """Settings that differ from the framework's defaults, as `name=value`; empty for none."""
     return " ".join(f"{name}={value}" for name, value in sorted(changed.items()))
 
 
@@ -282,7 +282,7 @@ def _weights(started_from: dict[str, Any] | None) -> str:
 
 
 def _machine_label(machine: dict[str, Any], device: str) -> str:
-    """What of a machine trained, in a few words: its GPU, or its processor and cores."""
+    """The part of a machine that trained, in a few words: its GPU, or its processor and cores."""
     if device == "gpu" and machine["gpus"]:
         return machine["gpus"][0]["name"]
     return f"{machine['cpu_model']}, {machine['usable_cores']} cores"

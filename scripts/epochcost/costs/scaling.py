@@ -1,4 +1,4 @@
-"""What several GPUs of one machine are good for: speed over one of them, and over what is paid."""
+"""What several GPUs of one machine gain: speed over one of them, and over what is paid for."""
 
 import pandas as pd
 
@@ -36,17 +36,17 @@ COLUMNS = [
 
 
 def scaling_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
-    """One row per number of GPUs that trained, where one of them did so on the same hardware, too.
+    """One row per number of GPUs used, where the same hardware also trained with one.
 
-    Machines of one rented type are taken together; each `local` one is compared with itself.
+    Machines of one rented type are pooled; each `local` one is compared with itself.
 
     `speedup` is the median time with one GPU over that with several; `efficiency` is that per GPU
-    that trained, `efficiency_paid` per GPU that is paid for (both 1 at best). Runs that failed or
-    missed their target do not count, and of own ones those in another variant.
+    used, `efficiency_paid` per GPU paid for (both 1 at best). Runs that failed or missed their
+    target do not count, nor do own ones of other variants.
 
     Args:
         runs: runs.csv.
-        keep_disturbed: whether disturbed runs count beside undisturbed ones.
+        keep_disturbed: whether disturbed runs count alongside undisturbed ones.
     """
     own = runs.source_id.eq(OWN)
     plain = runs.variant.eq("default") | runs.variant.str.startswith("devices_")

@@ -1,4 +1,4 @@
-"""What it costs a month to measure again by the clock: a machine that is started and stopped."""
+"""The monthly cost of measuring on a schedule, with a machine that is started and stopped."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ _DAYS = 30
 class Rates:
     """Prices around a scheduled machine, in USD.
 
-    disk_usd_per_gib_month: kept all month, also while the machine is off.
+    disk_usd_per_gib_month: kept all month, even while the machine is off.
     rule_usd_per_month: a rule of the scheduler.
     function_usd_per_100_ms: of a function that starts or stops the machine.
     """
@@ -50,7 +50,7 @@ class Plan:
 def monthly_bill(
     plan: Plan, price_per_hour_usd: float, rates: Rates, minimum_s: float, increment_s: float = 1.0
 ) -> dict[str, float]:
-    """USD a month by part: machine, disk, scheduler, functions."""
+    """USD per month by part: machine, disk, scheduler, functions."""
     terms = billing.Terms(price_per_hour_usd, increment_s, minimum_s)
     up_s = billing.charged_seconds(plan.up_s, terms)
     functions = plan.function_s * 10 * rates.function_usd_per_100_ms

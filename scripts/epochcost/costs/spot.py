@@ -1,8 +1,8 @@
-"""What a training costs on machines that are taken away at times: cheap hours, and work done twice.
+"""What a training costs on interruptible machines: cheap hours, and work done twice.
 
-Interruptions come at a constant rate while the machine is had (a Poisson process). A training keeps
-a checkpoint at the end of each epoch; after an interruption it waits for another machine, which is
-not paid, starts again, which is, and repeats what it had done since the checkpoint.
+Interruptions come at a constant rate while a machine is held (a Poisson process). A training saves
+a checkpoint at the end of each epoch; after an interruption it waits for another machine (unpaid),
+restarts (paid), and repeats what it had done since the checkpoint.
 """
 
 import math
@@ -59,11 +59,11 @@ TABLE_COLUMNS = [
 
 @dataclass(frozen=True)
 class Job:
-    """A training as interruptions meet it, in seconds.
+    """A training that can be interrupted, in seconds.
 
     work_s: all epochs.
     checkpoint_s: work between two checkpoints.
-    restart_s: what each start takes before it trains: boot, environment, data, the process.
+    restart_s: from each start until it trains: boot, environment, data, the process.
     """
 
     work_s: float
@@ -78,17 +78,20 @@ class Job:
 
 
 def job_of(time_s: float, epochs: float, overhead_s: float, rental: Rental) -> Job:
-    """A training with a checkpoint at the end of each epoch; each start takes all of its overhead,
-    which is a little more than it does: what ends a training comes once."""
+    """A training with a checkpoint at the end of each epoch.
+
+    Each start is taken to need all of its overhead, a slight overestimate: what ends a training
+    happens once.
+    """
     overhead = 0.0 if pd.isna(overhead_s) else overhead_s
     return Job(time_s, time_s / epochs, overhead + rental.before_s)
 
 
 def paid_seconds(job: Job, per_hour: float) -> float:
-    """Expected seconds that are paid for until the training has ended; inf where it never does.
+    """Expected seconds that are paid for until the training ends; inf if it never does.
 
     With the rate r, work c between checkpoints and a start R: a start takes (e^(rR) - 1) / r, and
-    a stretch of work, with all that is done again, e^(rR) (e^(rc) - 1) / r (Daly 2006).
+    a stretch of work, including what is repeated, e^(rR) (e^(rc) - 1) / r (Daly 2006).
     """
     rate = per_hour / HOUR_S
     if rate == 0:
@@ -102,13 +105,13 @@ def paid_seconds(job: Job, per_hour: float) -> float:
 
 
 def break_even(job: Job, spot_usd: float, on_demand_usd: float) -> float:
-    """Interruptions an hour at which the spot machine costs what the on-demand one does.
+    """Interruptions per hour at which the spot machine costs as much as the on-demand one.
 
-    Below that rate it is the cheaper one; 0 where it never is, NaN where a price is not known.
+    Below that rate it is cheaper; 0 if it never is, NaN if a price is unknown.
     """
     if math.isnan(on_demand_usd):
         return math.nan
-    from scipy import optimize  # it takes long to import
+    from scipy import optimize  # slow to import
 
     limit = (job.work_s + job.restart_s) * on_demand_usd / spot_usd
     if paid_seconds(job, 0) >= limit:
@@ -122,10 +125,10 @@ def break_even(job: Job, spot_usd: float, on_demand_usd: float) -> float:
 def spot_table(
     relative: pd.DataFrame, rates: Sequence[float], wait_s: float, rental: Rental
 ) -> pd.DataFrame:
-    """spot.csv: own rows that have the price of an interruptible machine, at several rates.
+    """spot.csv: own rows with the price of an interruptible machine, at several rates.
 
-    Seconds are counted as they are, without the provider's increments. `elapsed_s` holds the waits
-    for the next machine; the on-demand columns are empty where that price is not known.
+    Seconds are counted as they are, without the provider's increments. `elapsed_s` includes the
+    waits for the next machine; the on-demand columns are empty where that price is unknown.
     """
     priced = relative[relative.source_id.eq(OWN) & relative.cost_kind.eq(billing.MARGINAL)]
     same = [*GROUP, "price_book"]

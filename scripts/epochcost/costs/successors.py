@@ -7,16 +7,16 @@ from typing import Any
 from epochcost.costs import prices
 from epochcost.costs.market import Market
 
-# An hour of what has no price is taken for as dear as the study's K80.
+# An hour of hardware without a price is assumed to cost as much as the study's K80.
 _USUAL_USD = 0.5
 
 
 def successor(
     hardware: str, catalogue: Mapping[str, Mapping[str, Any]], market: Market
 ) -> str | None:
-    """The hardware nearest to a retired one: as many GPUs, an hour at the nearest price.
+    """The closest match for retired hardware: as many GPUs, at the nearest hourly price.
 
-    The same provider's come first; only what has an on-demand price today can be had.
+    The same provider's comes first; only what has an on-demand price today is available.
 
     Args:
         catalogue: config/hardware.yaml.

@@ -1,4 +1,4 @@
-"""The tables: runs x prices -> costs, and everything over the baseline of its workload."""
+"""The tables: runs x prices -> costs, and everything relative to its workload's baseline."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -16,11 +16,11 @@ from epochcost.costs.rows import OWN, EpochRow, RunRow
 from epochcost.errors import InputError
 from epochcost.records.record import recipe_id
 
-# Editions of a data set, and damaged samples, differ by less than this share.
+# Editions of a data set, and damaged samples, change its size by less than this share.
 _SAME_SAMPLES = 0.02
 _ANEW = "delete it, and make it anew: snakemake tables"
 _IDS = ("machine", "machine_id", "driver", "framework_version", "recipe")
-# A cost and its bounds, and the times that they are of.
+# A cost and its bounds, and the times they are computed from.
 _BOUNDS = {"usd": "time_s", "low": "time_low", "high": "time_high"}
 
 COST_COLUMNS = [
@@ -40,7 +40,7 @@ COST_COLUMNS = [
     "data_complete",
     "weights",
 ]
-# The contract's columns in its order, then what a careful reader needs beside them.
+# The contract's columns in its order, then what a careful reader needs besides them.
 RELATIVE_COLUMNS = [
     "workload",
     "framework",
@@ -107,7 +107,7 @@ def epochs_table(rows: Iterable[EpochRow]) -> pd.DataFrame:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Any of the tables; ids stay text, also where they look like numbers.
+    """Any of the tables; ids stay text, even where they look like numbers.
 
     Raises:
         InputError: the file holds no table.
@@ -126,8 +126,10 @@ def read_epochs(path: Path) -> pd.DataFrame:
 
 
 def _read(path: Path, row_type: type) -> pd.DataFrame:
-    """A table of rows with the types of the row: text stays text, also where it looks like a
-    number, as the id of a machine may."""
+    """A table of rows with the types of the row.
+
+    Text stays text, even where it looks like a number, as the id of a machine may.
+    """
     kinds = get_type_hints(row_type)
     texts = {name: str for name, kind in kinds.items() if kind is str}
     table = _csv(path, dtype=texts, keep_default_na=False, na_values=_nothing(kinds))
@@ -142,12 +144,12 @@ def _read(path: Path, row_type: type) -> pd.DataFrame:
 def _csv(path: Path, **options) -> pd.DataFrame:
     try:
         return pd.read_csv(path, **options)
-    except ValueError:  # of which pandas's own errors are
+    except ValueError:  # pandas's own errors are among these
         raise InputError(f"{path} holds no table; {_ANEW}") from None
 
 
 def _nothing(kinds: dict[str, type]) -> dict[str, list[str]]:
-    """What stands for nothing, by column; in text it is text."""
+    """What stands for a missing value, by column; in text, nothing does."""
     return {name: [""] for name, kind in kinds.items() if kind is not str}
 
 
@@ -188,21 +190,21 @@ def relative_table(
     market: Market,
     keep_disturbed: bool = False,
 ) -> pd.DataFrame:
-    """relative.csv: repeated runs as one row, over the baseline of their workload.
+    """relative.csv: repeated runs as one row, relative to the baseline of their workload.
 
     Times are medians over runs with their interval, as `repeats.summaries` makes them. Rows of
-    hardware without a known price have a time and no cost. A row that was trained by another recipe
-    than the workload's (another batch size is an axis of the studies, and no other recipe), or on
-    another number of samples than the complete data have (by more than 2 %, which editions of the
-    same data differ by), is another training: it has a time and a cost and no ratio. So has an own
-    row of a workload without a baseline.
+    hardware without a known price have a time but no cost. A row that was trained by a recipe other
+    than the workload's (batch size is an axis of the studies, and does not make another recipe), or
+    on a number of samples that differs from the complete data's by more than the 2 % that editions
+    of the same data may differ by, is another training: it has a time and a cost but no ratio. So
+    does an own row of a workload without a baseline.
 
     Args:
         baselines: data/published/baselines.csv.
         complete_samples: training samples of each workload's complete data.
         recipes: the recipe of each workload (config/workloads.yaml).
-        market: the prices of the baselines, and what is paid for beside a training.
-        keep_disturbed: whether disturbed runs count beside undisturbed ones.
+        market: the prices of the baselines, and what is paid for besides a training.
+        keep_disturbed: whether disturbed runs count alongside undisturbed ones.
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     times = summaries(usable, keep_disturbed)
@@ -235,7 +237,7 @@ def without_price(relative: pd.DataFrame) -> int:
 
 
 def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]:
-    """Whether each row was trained by its workload's recipe, but for the size of its batches."""
+    """Whether each row was trained by its workload's recipe, apart from the batch size."""
     return [
         row.source_id != OWN
         or (
@@ -249,17 +251,17 @@ def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]:
 def has_all_samples(rows: pd.DataFrame, complete: pd.Series) -> pd.Series:
     """Whether each row was trained on as many samples as the complete data of its workload have.
 
-    Editions of the same data differ by some; where a number is not known, it is taken as that.
+    Editions of the same data differ slightly; where a number is unknown, they count as equal.
 
     Args:
-        complete: of each row's workload, as far as it is known.
+        complete: of each row's workload, as far as known.
     """
     off = (rows.train_samples / complete - 1).abs()
     return off.isna() | off.le(_SAME_SAMPLES)
 
 
 def _over_nothing(table: pd.DataFrame, compared: pd.Series, rental: Rental) -> pd.DataFrame:
-    """The own rows of workloads that have no baseline: times and costs, and no ratios."""
+    """The own rows of workloads without a baseline: times and costs, but no ratios."""
     rows = table[~table.workload.isin(compared) & table.source_id.eq(OWN)]
     costs = {
         f"cost_{bound}": billing.cost_usd(rows, rows[time], rental)
@@ -271,9 +273,9 @@ def _over_nothing(table: pd.DataFrame, compared: pd.Series, rental: Rental) -> p
 
 
 def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame, market: Market) -> pd.DataFrame:
-    """The rows of a workload over one baseline; a study's own base is for its own rows alone.
+    """A workload's rows relative to one baseline; a study's own one is for its own rows alone.
 
-    A billed cost is over the billed cost of the baseline's run.
+    A billed cost is relative to the billed cost of the baseline's run.
     """
     rows = table[table.workload.eq(baseline.workload)]
     if baseline.scope == "study":

@@ -1,4 +1,4 @@
-"""Prepared arrays on disk: one .npy file an array, and a manifest that says what they are."""
+"""Prepared arrays on disk: one .npy file per array, and a manifest that says what they are."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ class Arrays:
     """A prepared data set.
 
     values: the arrays by name (`x_train`, `y_train`, ...), as stored.
-    manifest: data set, kind, source, sha256 of what went in, samples left out, shapes and types.
+    manifest: data set, kind, source, sha256 of the inputs, samples left out, shapes and types.
     """
 
     values: dict[str, np.ndarray]
@@ -80,7 +80,7 @@ def save(
 
 
 def load(folder: Path) -> Arrays:
-    """Read the arrays below `folder`.
+    """Read the arrays in `folder`.
 
     Raises:
         InputError: the folder holds no prepared data, or an array is damaged.
@@ -96,7 +96,7 @@ def load(folder: Path) -> Arrays:
         array = folder / f"{name}.npy"
         if not array.is_file() or files.sha256(array) != described["sha256"]:
             raise InputError(f"{array} is missing or damaged; delete {folder} and run again")
-        # Large arrays stay on disk, from where the system keeps what fits in memory.
+        # Large arrays stay on disk; the system caches what fits in memory.
         mapped = "r" if array.stat().st_size > _MAPPED_BYTES else None
         values[name] = np.load(array, mmap_mode=mapped, allow_pickle=False)
     return Arrays(values, manifest)

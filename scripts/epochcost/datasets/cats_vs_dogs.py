@@ -1,7 +1,7 @@
 """Cats and dogs: 25,000 pictures, decoded once to 224 x 224.
 
-The shorter side is scaled to 224 and the middle is cut out, as validation pictures are treated.
-The whole set as uint8 is 3.8 GB on disk and, while it is prepared, in memory.
+The shorter side is scaled to 224 and the centre cropped, as validation pictures are treated.
+The whole set as uint8 takes 3.8 GB on disk and, while it is prepared, in memory.
 """
 
 import io
@@ -17,7 +17,7 @@ from epochcost.errors import InputError
 
 SIDE = 224
 _CLASSES = ("cat", "dog")
-# fast.ai's layout has its own split; of Microsoft's, the last 1,000 numbers of each class are
+# fast.ai's layout has its own split; in Microsoft's, the last 1,000 numbers of each class are
 # held out.
 _FASTAI = re.compile(r"dogscats/(train|valid)/(cat|dog)s/(?:cat|dog)\.(\d+)\.jpg")
 _MICROSOFT = re.compile(r"PetImages/(Cat|Dog)/(\d+)\.jpg")
@@ -27,7 +27,7 @@ _TRAIN, _VALIDATION = 800, 200
 
 
 def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
-    """Decode the pictures of the archive, in the order of their numbers.
+    """Decode the pictures in the archive, in the order of their numbers.
 
     Pictures that cannot be decoded are left out and counted in `skipped`.
 
@@ -97,7 +97,7 @@ def _decode_all(
 
 
 def _decode(archive: zipfile.ZipFile, name: str) -> np.ndarray | None:
-    """A picture with its shorter side scaled to 224 and its middle cut out; None if damaged."""
+    """A picture with its shorter side scaled to 224 and its centre cropped; None if damaged."""
     from PIL import Image, ImageOps
 
     try:

@@ -19,7 +19,7 @@ _RECORD = 1 + 3 * 32 * 32  # a label byte, then the red, green and blue plane
 
 
 def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
-    """Read the binary batches, from the archive or as single files.
+    """Read the binary batches, from the archive or from single files.
 
     Returns:
         x_train (50000, 32, 32, 3), x_validation (10000, 32, 32, 3), y_train and y_validation,
@@ -41,7 +41,7 @@ def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
 
 
 def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Arrays of CIFAR-10's shape and type: a coarse colour pattern per class, in noise."""
+    """Arrays of CIFAR-10's shape and type: a coarse colour pattern per class, with noise."""
     patterns = np.kron(rng.integers(0, 150, (10, 8, 8, 3)), np.ones((1, 4, 4, 1))).astype(np.uint8)
     values = {}
     for split, count in (("train", _TRAIN), ("validation", _VALIDATION)):
@@ -53,7 +53,7 @@ def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def _members(archive: Path, wanted: list[str]) -> dict[str, bytes]:
-    """The wanted members, read in memory: nothing is unpacked to disk."""
+    """The wanted members, read into memory: nothing is unpacked to disk."""
     found = {}
     try:
         with tarfile.open(archive) as tar:

@@ -6,12 +6,12 @@ import zipfile
 import zlib
 from collections import Counter
 
-# What reading an archive raises that is not whole.
+# What reading a damaged archive raises.
 NOT_WHOLE = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError)
 
 
 def decoded(content: bytes, skipped: Counter, encoding: str = "utf-8") -> str | None:
-    """The text of a sample, or None where it is damaged, which `skipped` then counts."""
+    """The text of a sample; None if it is damaged, which is then counted in `skipped`."""
     if b"\0" in content:
         skipped["NUL bytes"] += 1
         return None

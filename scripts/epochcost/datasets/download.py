@@ -1,4 +1,4 @@
-"""Getting the files of an archive, each checked before it gets its name."""
+"""Fetching the files of an archive; each is verified before it gets its final name."""
 
 import shutil
 from pathlib import Path
@@ -17,18 +17,17 @@ _TIMEOUT_SECONDS = 60
 def fetch(
     name: str, kind: str, source: str, registry: dict[str, Any], raw: Path, mirror: Path | None
 ) -> dict[str, Any]:
-    """Bring the files of data set `name` to `raw/name` and describe them.
+    """Fetch the files of data set `name` into `raw/name` and describe them.
 
-    A file that is already there with the right checksum is kept; where all are, no source is
-    needed. One with a wrong checksum is
-    set aside under another name and fetched again.
+    A file that is already there with the right checksum is kept; if all are, no source is needed.
+    One with a wrong checksum is set aside under another name and fetched again.
 
     Returns:
         The description that `raw/name/kind.json` holds: data set, kind, source, and the name,
         sha256 and size of each file.
 
     Raises:
-        InputError: a file cannot be had, or is not what it must be.
+        InputError: a file is not available, or is not what it must be.
     """
     folder = raw / name
     archive = _archive_there(name, kind, registry, folder)
@@ -76,7 +75,7 @@ def _free_name(path: Path) -> Path:
 
 
 def _archive_there(name: str, kind: str, registry: dict[str, Any], folder: Path) -> Archive | None:
-    """The archive that is in the folder whole and undamaged."""
+    """The archive whose files are all in the folder, undamaged."""
     for archive in archives(name, registry):
         paths = [(folder / file.name, file.sha256) for file in archive.files]
         there = archive.kind == kind and all(path.is_file() for path, _ in paths)
@@ -132,7 +131,7 @@ def _download(file: File, target: Path) -> None:
     fetcher = pooch.create(
         path=target.parent,
         base_url="",
-        # The downloader checks; of some files only the beginning of the checksum is published.
+        # The downloader checks; for some files only the start of the checksum is published.
         registry={target.name: f"sha256:{file.sha256}" if len(file.sha256) == 64 else None},
         urls={target.name: file.url},
         retry_if_failed=_RETRIES,
@@ -149,7 +148,7 @@ def _download(file: File, target: Path) -> None:
 
 
 class _KeepDamaged:
-    """pooch's downloader, with a copy of what has the wrong checksum (pooch deletes it)."""
+    """pooch's downloader, keeping a copy of a file with a wrong checksum (pooch deletes it)."""
 
     def __init__(self, sha256: str, aside: Path) -> None:
         self._sha256 = sha256

@@ -1,12 +1,12 @@
-"""What generated data sets share."""
+"""What generated data sets have in common."""
 
 import numpy as np
 
 
 def mislabel(rng: np.random.Generator, labels: np.ndarray, classes: int) -> np.ndarray:
-    """Labels of which one in ten is drawn anew.
+    """Labels with one in ten redrawn at random.
 
-    Without errors a model learns generated data to a loss of 0, and vanishing gradients change
+    Without errors a model reaches a loss of 0 on generated data, and vanishing gradients change
     the time of a step.
     """
     drawn = rng.integers(0, classes, len(labels), dtype=labels.dtype)

@@ -1,8 +1,8 @@
 """IMDb: 25,000 + 25,000 film reviews, good or bad, as word numbers by frequency.
 
-Words are told apart as the Keras data set of 2017 did: lower case, punctuation but the apostrophe
-taken for spaces (so that the mark-up `<br />` leaves a word `br`), a number for the start of a
-review and one for all words that are rarer than the 20,000 numbers reach.
+Words are split as in the Keras data set of 2017: lower case, punctuation except the apostrophe
+treated as spaces (so that the markup `<br />` leaves a word `br`), a number for the start of a
+review and one for all words that are too rare for the 20,000 numbers.
 """
 
 import re
@@ -16,7 +16,7 @@ from epochcost.datasets.damage import NOT_WHOLE, decoded
 from epochcost.datasets.generated import mislabel
 from epochcost.errors import InputError
 
-# 0 is for filling up.
+# 0 is for padding.
 START, UNKNOWN, _FIRST_WORD, _NUMBERS = 1, 2, 3, 20_000
 _REVIEWS = 25_000
 _MEMBER = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+)_\d+\.txt")
@@ -24,7 +24,7 @@ _SPACES = str.maketrans({c: " " for c in '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'}
 
 
 def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
-    """Read the labelled reviews of the archive, in the order of their numbers.
+    """Read the labelled reviews in the archive, in the order of their numbers.
 
     Reviews that are not UTF-8, hold NUL bytes or have no words are left out and counted in
     `skipped`.
@@ -49,14 +49,14 @@ def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
 
 
 def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Reviews of about IMDb's lengths; words follow Zipf's law, and half lean to one class."""
+    """Reviews of about IMDb's lengths; words follow Zipf's law, and half lean to each class."""
     values = {}
     for part in ("train", "validation"):
         labels = rng.integers(0, 2, _REVIEWS, dtype=np.uint8)
         lengths = np.clip(rng.lognormal(5.2, 0.65, _REVIEWS).astype(int), 12, 2400)
         ends = np.cumsum(lengths)
         words = rng.zipf(1.24, ends[-1]) % (_NUMBERS - _FIRST_WORD) + _FIRST_WORD
-        # Even numbers are a little more frequent in good reviews, odd ones in bad reviews.
+        # Odd numbers are a little more frequent in good reviews, even ones in bad reviews.
         leaning = rng.random(ends[-1]) < 0.05
         side = np.repeat(labels, lengths)
         words = np.where(leaning & (words < _NUMBERS - 1), words // 2 * 2 + side, words)
@@ -101,7 +101,7 @@ def _words(content: bytes, skipped: Counter) -> list[str]:
 
 
 def _number_words(texts: list[list[str]]) -> dict[str, int]:
-    """Numbers of the most frequent words; words of the same frequency in their own order."""
+    """Numbers of the most frequent words; words of the same frequency alphabetically."""
     counts = Counter(word for words in texts for word in words)
     ranked = sorted(counts, key=lambda word: (-counts[word], word))
     return {word: _FIRST_WORD + rank for rank, word in enumerate(ranked[: _NUMBERS - _FIRST_WORD])}
@@ -120,7 +120,7 @@ def _numbered(texts: dict[str, list[list[str]]], numbers: dict[str, int]) -> dic
 
 
 def _with_bigrams(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays with the bi-grams of each review, as far as the training reviews have them."""
+    """The arrays with the bi-grams of each review added, if the training reviews have them."""
     pairs, kept = _pairs(values["words_train"], values["ends_train"])
     known = np.unique(pairs[kept])
     for part in ("train", "validation"):
@@ -136,7 +136,7 @@ def _with_bigrams(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _pairs(words: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each word with the one after it as one number, and which of them lie within a review."""
+    """Each word and the one after it as one number, and which of these are within a review."""
     pairs = words.astype(np.int64) * _NUMBERS
     pairs[:-1] += words[1:]
     within = np.ones(len(words), bool)

@@ -32,7 +32,7 @@ def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
 
 
 def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Arrays of MNIST's shape and type: a blurred shape per class, shifted and in noise."""
+    """Arrays of MNIST's shape and type: a coarse shape per class, shifted and with noise."""
     coarse = rng.random((_CLASSES, 7, 7)) > 0.6
     shapes = np.kron(coarse, np.ones((4, 4))).astype(np.float32) * 160
     return {

@@ -1,4 +1,4 @@
-"""Nietzsche: one long text; windows of 40 characters, every third one, and the character after."""
+"""Nietzsche: one long text; every third window of 40 characters, and the character after it."""
 
 from collections import Counter
 from pathlib import Path
@@ -13,7 +13,7 @@ _MOST_CHARACTERS = 256  # that fit into uint8
 
 
 def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
-    """Read the text in lower case.
+    """Read the text, converted to lower case.
 
     Returns:
         text (600893,) uint8, each character as its place in the alphabet, and alphabet (57,)
@@ -36,7 +36,7 @@ def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
 
 
 def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """A text of the same length and alphabet size in which letters tend to follow each other."""
+    """A text of the same length and alphabet size; each letter tends to have the same successor."""
     step = rng.choice([1, 2, 3, 7], size=_LENGTH, p=[0.7, 0.15, 0.1, 0.05])
     text = np.cumsum(step) % _ALPHABET
     return {

@@ -22,7 +22,7 @@ def module_of(name: str) -> str:
 def prepare(name: str, kind: str, raw: Path, folder: Path, module: str | None = None) -> Path:
     """Prepare data set `name` into `folder`; the same files always give the same arrays.
 
-    The module that does it has
+    The module that does this has
 
         prepare(paths, skipped) -> arrays by name, from the paths of the data set's files by name;
                                    `skipped` counts the samples that are left out, by reason

@@ -1,4 +1,4 @@
-"""config/datasets.yaml as objects, and where a data set can be had from."""
+"""config/datasets.yaml as objects, and where to get a data set from."""
 
 import urllib.request
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class File:
 
 @dataclass(frozen=True)
 class Archive:
-    """One way to have a data set: files that together are `complete`, or a `subset`."""
+    """One way to get a data set: files that together are `complete`, or a `subset`."""
 
     dataset: str
     kind: str
@@ -45,11 +45,11 @@ class Archive:
 
 @dataclass(frozen=True)
 class Origin:
-    """The decision where a data set comes from.
+    """The decision on where a data set, or the weights to start from, come from.
 
-    source: canonical, mirror or synthetic.
-    kind: what training on it gives: complete, subset or synthetic.
-    notice: one line for the user when `auto` had to generate data, else None.
+    source: canonical, mirror or synthetic; of weights also random.
+    kind: what training on it counts as: complete, subset or synthetic; of weights also random.
+    notice: one line for the user when data are generated or weights are random, else None.
     """
 
     source: str
@@ -78,11 +78,11 @@ def choose_origin(
     Args:
         source: `data.source` of the configuration.
         mirror: the mirror folder, or None.
-        raw: the folder of files fetched before; `auto` stays with what is there.
-        reachable: answers whether a url can be fetched (asked by `auto` alone).
+        raw: the folder of files fetched before; `auto` keeps to what is there.
+        reachable: tells whether a URL can be fetched (used only by `auto`).
 
     Raises:
-        InputError: the source was named but does not hold the data set.
+        InputError: the named source does not hold the data set, or the mirror does not exist.
     """
     choices = archives(name, registry)
     if mirror is not None and source in ("auto", "mirror") and not mirror.is_dir():
@@ -123,9 +123,9 @@ def choose_weights(
     raw: Path,
     reachable: Callable[[str], bool] | None = None,
 ) -> Origin:
-    """Decide where the weights `name` come from; where they are not available, from scratch.
+    """Decide where the weights `name` come from; if not available, training starts from scratch.
 
-    Arguments as those of `choose_origin`. Only data.source `canonical` insists.
+    Arguments as for `choose_origin`. Only data.source `canonical` insists on the weights.
     """
     if source == "mirror":
         archive = archive_in_mirror(archives(name, registry), mirror) if mirror else None
@@ -160,7 +160,7 @@ def _from_mirror(name: str, choices: list[Archive], mirror: Path | None) -> Orig
 
 
 def _fetched_before(name: str, kind: str, choices: list[Archive], raw: Path) -> Origin | None:
-    """What is there; None where it is nothing, or an edition that the registry does not have."""
+    """What is there; None if nothing, or an edition that the registry does not have."""
     description = raw / name / f"{kind}.json"
     if not description.is_file():
         return None
@@ -168,7 +168,7 @@ def _fetched_before(name: str, kind: str, choices: list[Archive], raw: Path) -> 
     there = {file["name"]: file["sha256"] for file in fetched["files"]}
     for archive in choices:
         if archive.kind == kind and all(
-            # Of some files only the beginning of the checksum is published.
+            # For some files only the start of the checksum is published.
             there.get(file.name, "").startswith(file.sha256)
             for file in archive.files
         ):
@@ -177,7 +177,7 @@ def _fetched_before(name: str, kind: str, choices: list[Archive], raw: Path) -> 
 
 
 def archive_in_mirror(choices: list[Archive], mirror: Path) -> Archive | None:
-    """The first archive that the mirror holds whole, complete ones first."""
+    """The first archive of which the mirror holds all files, complete ones first."""
     held = [archive for archive in choices if not archive.missing_in(mirror)]
     return min(held, key=lambda archive: KINDS.index(archive.kind), default=None)
 

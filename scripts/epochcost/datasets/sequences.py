@@ -1,4 +1,4 @@
-"""Texts as numbers: all of them in one flat array, with the place where each one ends."""
+"""Texts as numbers: all of them in one flat array, with the position where each one ends."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def padded(tokens: np.ndarray, ends: np.ndarray, length: int, zeros: str = "ahea
     Args:
         tokens: the numbers of all texts, one text after the other.
         ends: where each text ends in `tokens`.
-        zeros: where a shorter text is filled up, `ahead` of it or `behind` it.
+        zeros: where a shorter text is padded, `ahead` of it or `behind` it.
 
     Returns:
         (texts, length), int32.

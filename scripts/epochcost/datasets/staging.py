@@ -15,8 +15,8 @@ _MANIFEST = "manifest.json"
 def stage(folder: Path, root: Path) -> Path:
     """Copy prepared arrays to a disk of this node, if they are not there yet; returns where.
 
-    The copy is named after what is in it, so changed data are another copy. Each array is checked
-    against its sha256, here and again when a training reads it.
+    The copy is named after its contents, so changed data get another copy. Each array is checked
+    against its sha256, here and again when a training run reads it.
 
     Args:
         folder: the prepared arrays, perhaps on a disk that several nodes share.
@@ -27,12 +27,12 @@ def stage(folder: Path, root: Path) -> Path:
     """
     manifest = folder / _MANIFEST
     described = files.read_json(manifest)["arrays"]
-    # A folder for each user: others may not write into it.
+    # A folder for each user: others may not write to it.
     own = root / f"epochcost-arrays-{os.getuid()}"
     target = own / f"{folder.parent.name}-{files.sha256(manifest)[:16]}"
     if _is_whole(target, described):
         return target
-    # What cleans up on a node may have taken a part of it.
+    # A clean-up job on the node may have removed a part of it.
     shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as temporary:

@@ -1,8 +1,8 @@
 """Tweets, happy or not, as word numbers: Sentiment140, Thinknook's edition, or two text files.
 
-The text is cleaned and split as the study of 2018 did (letters, digits and a few marks; marks and
+The text is cleaned and split as in the study of 2018 (letters, digits and a few marks; marks and
 the ends of contractions are words of their own), every word has a number, and one tweet in ten,
-drawn at random, is held out. Files are read as streams: the tweets in full need less than 2 GiB.
+drawn at random, is held out. Files are read as streams: all the tweets need less than 2 GiB.
 """
 
 import csv
@@ -27,7 +27,7 @@ _THINKNOOK = re.compile(rb"\d+,([01]),[^,]*,(.*)", re.DOTALL)
 _THINKNOOK_HEADER = b"ItemID,Sentiment,SentimentSource,SentimentText"
 _NO_MARK = re.compile(r"[^A-Za-z0-9(),!?'`]")
 _SPLIT_OFF = re.compile(r"(n't|'(?:s|ve|re|d|ll)|[(),!?])")
-# What generated data have of the study (Manne 2018), and of the longest of 100,000 real tweets.
+# Generated data take these from the study (Manne 2018) and the longest of 100,000 real tweets.
 _TWEETS, _VOCABULARY, _LONGEST = 1_578_627, 274_562, 117
 _HELD_OUT = 0.1
 _SEED = 123
@@ -36,14 +36,14 @@ _SEED = 123
 def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
     """Read, clean, number, shuffle and split the tweets.
 
-    Tweets that are not in their file's encoding, hold NUL bytes, have no text or another class
-    than the two are left out and counted in `skipped`. A tweet of which cleaning leaves no word
-    is kept, as in the study: a row of zeros.
+    Tweets that are not in their file's encoding, hold NUL bytes, have no text or belong to neither
+    class are left out and counted in `skipped`. A tweet that cleaning leaves without words is
+    kept, as in the study: a row of zeros.
 
     Returns:
         words_<part>, the numbers of all tweets one after the other, ends_<part> and y_<part>
         (1 is happy) for the parts train and validation; vocabulary, how many numbers there are,
-        0 for padding included; longest, the words of the longest tweet.
+        including 0 for padding; longest, the number of words in the longest tweet.
     """
     numbers: dict[str, int] = {}
     tokens, lengths, labels = array("i"), array("i"), array("b")
@@ -136,7 +136,7 @@ def _sentiment140(file, skipped: Counter) -> Iterator[tuple[int, str]]:
 
 
 def _rows(reader, skipped: Counter) -> Iterator[list[str]]:
-    """The rows of a table; a cell that does not end is left out, and what it swallowed with it."""
+    """The rows of a table; a cell that does not end is left out with all that it swallowed."""
     while True:
         try:
             yield next(reader)
@@ -149,7 +149,7 @@ def _rows(reader, skipped: Counter) -> Iterator[list[str]]:
 def _thinknook(file, path: Path) -> Iterator[tuple[int, bytes]]:
     """Rows of number, class, source, text; the text's quotes and commas are not escaped.
 
-    A line that does not begin like a row goes on with the tweet before it.
+    A line that does not start like a row continues the tweet before it.
     """
     header = file.readline().strip().removeprefix(b"\xef\xbb\xbf")
     if header != _THINKNOOK_HEADER:
@@ -168,7 +168,7 @@ def _thinknook(file, path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _by_frequency(tokens: np.ndarray, words: list[str]) -> np.ndarray:
-    """Tokens numbered by frequency from 1, words of the same frequency in their own order."""
+    """Tokens numbered by frequency from 1, words of the same frequency alphabetically."""
     counts = np.bincount(tokens, minlength=len(words))
     order = sorted(range(len(words)), key=lambda number: (-counts[number], words[number]))
     ranks = np.empty(len(words), np.int32)
@@ -179,7 +179,7 @@ def _by_frequency(tokens: np.ndarray, words: list[str]) -> np.ndarray:
 def _split(
     words: np.ndarray, lengths: np.ndarray, labels: np.ndarray, vocabulary: int
 ) -> dict[str, np.ndarray]:
-    """The parts train and validation, in an order that is random and always the same."""
+    """The parts train and validation, in a random order that is always the same."""
     order = np.random.default_rng(_SEED).permutation(len(labels))
     held_out = int(_HELD_OUT * len(labels))
     parts = {

@@ -1,8 +1,8 @@
-"""Bars of one workload over the baseline: time, or cost.
+"""Bars of one workload relative to the baseline: time, or cost.
 
-The axis is logarithmic and bars start at 1x, so that 0.3x and 9.8x are read with equal ease and
-twice as slow looks like the mirror image of twice as fast. Values stand beyond the end of their
-bar, away from the line.
+The axis is logarithmic and bars start at 1x, so that 0.3x and 9.8x are equally easy to read and
+twice as slow looks like the mirror image of twice as fast. Values are placed beyond the end of
+their bar, away from the line.
 """
 
 import math
@@ -170,7 +170,7 @@ def _label(axes, place: int, row, quantity: Quantity) -> None:
 
 
 def _limits(rows: pd.DataFrame, ratio: str) -> tuple[float, float]:
-    """Limits that hold every bar and interval, and room for values where bars end."""
+    """Limits that fit every bar and interval, with room for values where bars end."""
     values = pd.concat([rows[ratio], rows[f"{ratio}_low"], rows[f"{ratio}_high"]])
     values = values[values > 0]
     lowest, highest = min(values.min(), 1.0), max(values.max(), 1.0)
@@ -212,7 +212,7 @@ def _price_remark(row, quantity: Quantity) -> list[str]:
 
 
 def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> str:
-    """The message: how the best own row stands to the base; without one, what is shown."""
+    """The message: how the best own row compares with the base; without one, what is shown."""
     own = rows[rows.source_id.eq(OWN) & rows[quantity.ratio].notna()]
     if own.empty:
         return f"{title}: {quantity.name} of the published runs vs the {base.short}"

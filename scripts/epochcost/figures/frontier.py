@@ -1,6 +1,6 @@
-"""Cost against time: what can be had, and what of it is worth having.
+"""Cost against time: the available options, and which of them are Pareto-optimal.
 
-Both axes are logarithmic, so machines at the same price an hour lie on a straight line.
+Both axes are logarithmic, so machines with the same hourly price lie on a straight line.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +33,7 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     """
     style.apply()
     figure, axes = plt.subplots(figsize=(10, 6.4), layout="constrained")
-    # What is free has no place on the axis; the headline names it.
+    # Free options do not fit on the axis; the headline names them.
     free = options[options.billed_usd.eq(0)]
     shown = options[options.billed_usd.gt(0)]
     shown = shown.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
@@ -47,7 +47,7 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     axes.set_yscale("log")
     seconds = pd.concat([shown.elapsed_s, shown.elapsed_low, shown.elapsed_high]).dropna()
     usd = pd.concat([shown.billed_usd, shown.billed_low, shown.billed_high]).dropna()
-    # Names stand left of and below the frontier, where no option can be.
+    # Names go to the left of and below the frontier, where no option can be.
     left = max(3 * _MARGIN, (seconds.max() / seconds.min()) ** 0.4)
     axes.set_xlim(seconds.min() / left, seconds.max() * _MARGIN)
     axes.set_ylim(usd.min() / _MARGIN, usd.max() * _MARGIN)
@@ -70,7 +70,7 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
 
 
 def _equal_prices(axes) -> None:
-    """Lines of machines that cost the same an hour."""
+    """Lines of equal hourly price."""
     low, high = axes.get_xlim()
     bottom, top = axes.get_ylim()
     for price in _PRICES:
@@ -88,7 +88,7 @@ def _equal_prices(axes) -> None:
 
 
 def _frontier(axes, options: pd.DataFrame) -> None:
-    """A line of steps: for each time the least that a training costs which takes no longer."""
+    """A step line: for each time, the lowest cost of a training that takes no longer."""
     worth_it = options[options.efficient.astype(bool)].sort_values("elapsed_s")
     _, right = axes.get_xlim()
     _, top = axes.get_ylim()
@@ -141,7 +141,7 @@ def _legend(figure: plt.Figure, options: pd.DataFrame) -> None:
 
 
 def _marks(best: pd.Series) -> str:
-    """What a reader must know of the option that the headline names."""
+    """What a reader must know about the option that the headline names."""
     marks = remarks.of_offer(best)
     return f" ({', '.join(marks)})" if marks else ""
 

@@ -1,4 +1,4 @@
-"""What one model's training has cost since 2016, and how much of the change is whose."""
+"""What training one model has cost since 2016, and what contributed how much to the change."""
 
 from operator import itemgetter
 
@@ -11,7 +11,7 @@ from epochcost.costs.history import Change
 from epochcost.figures import style
 from epochcost.words import amounts
 
-# Of a line's name: about how wide it is, and how much room one above the other needs.
+# Names of lines: their approximate width, and the space that one above another needs.
 _NAME_POINTS = 120
 _LINE_POINTS = 10
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
@@ -64,7 +64,7 @@ def draw(
 
 
 def _name_lines(axes, ends: list[tuple[pd.Timestamp, float, str]]) -> None:
-    """Write each line's name at its end, above the one below where both would be at one place."""
+    """Write each line's name at its end, above the one below where the two would overlap."""
     figure = axes.figure
     figure.draw_without_rendering()  # the layout is known from here on
     points = 72 / figure.dpi

@@ -14,7 +14,7 @@ _SAME_OFFER = [*GROUP, "baseline", "price_book", "price_kind"]
 
 
 def side_by_side(relative: pd.DataFrame) -> pd.DataFrame:
-    """relative.csv with one row for both kinds of cost: the marginal one, and beside it the billed.
+    """relative.csv with one row for both kinds of cost: the marginal one, beside it the billed one.
 
     Adds `billed_usd` and `billed_relative`; rows without a price are kept.
     """
@@ -30,8 +30,8 @@ def rows_of(
 ) -> pd.DataFrame:
     """The rows to draw for a workload: own ones, and those of the study its baseline is from.
 
-    Own rows come first, then hardware in the order of config/hardware.yaml. Where a hardware has
-    several prices, the row is shown that is priced like the baseline, if there is one.
+    Own rows come first, then hardware in the order of config/hardware.yaml. Where hardware has
+    several prices, the row priced like the baseline is shown, if there is one.
     """
     rows = relative[relative.workload.eq(workload) & relative.baseline.eq(baseline)]
     rows = best_known(rows[rows.source_id.isin([OWN, baseline])])

@@ -54,15 +54,15 @@ def save(figure: plt.Figure, stem: Path) -> None:
 
 
 def headline(figure: plt.Figure, text: str) -> None:
-    """Write the message of a picture above it, in as many lines as it takes."""
+    """Write the message of a picture above it, wrapped to as many lines as needed."""
     figure.suptitle(textwrap.fill(text, 78), x=0.01, ha="left", fontsize=13, fontweight="bold")
 
 
 def colour(hardware_id: str) -> str:
-    """The colour of a hardware, the same in every figure; one pale blue for all without one."""
+    """The colour of hardware, the same in every figure; one pale blue for all without their own."""
     return _HARDWARE_COLOURS.get(hardware_id, _OTHER_HARDWARE)
 
 
 def has_colour(hardware_id: str) -> bool:
-    """Whether a hardware has a colour of its own."""
+    """Whether hardware has a colour of its own."""
     return hardware_id in _HARDWARE_COLOURS

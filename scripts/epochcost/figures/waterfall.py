@@ -1,4 +1,4 @@
-"""What a bill is made of: from the seconds that train to the amount that is paid."""
+"""What makes up a bill: from the seconds of training to the amount paid."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -11,8 +11,7 @@ from epochcost.words import amounts, names, remarks
 
 
 def shown_of(options: pd.DataFrame) -> pd.Series | None:
-    """The option whose bill is shown: the cheapest that was measured here, or of all; None for
-    none with a price."""
+    """The option whose bill is shown: the cheapest measured here, else of all; None if unpriced."""
     priced = options[options.billed_usd.gt(0)]
     own = priced[priced.source_id.eq(OWN)]
     shown = own if len(own) else priced
@@ -20,7 +19,7 @@ def shown_of(options: pd.DataFrame) -> pd.Series | None:
 
 
 def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
-    """Draw the bill of one row of options.csv; None for none with a price.
+    """Draw the bill of one row of options.csv; None if none has a price.
 
     Args:
         rental: what the tables were made with.

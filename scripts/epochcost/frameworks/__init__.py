@@ -1,18 +1,18 @@
-"""What trains a model: one module per framework, each imported only in its own environment.
+"""The frameworks: one module for each, imported only in its own environment.
 
 A framework's module has
 
-    VERSION             its name and version, and those of what it stands on
-    FAILURES            the exceptions that a training can fail with
+    VERSION             its name and version, and those of what it builds on
+    FAILURES            the exceptions that a failed training run can raise
     device()            -> "gpu" or "cpu", what it trains on
-    threads()           -> threads within one operation; 0 for one per core, None where not known
-    choices(recipe)     -> the settings that leave the mathematics as they are: name -> values
+    threads()           -> threads within one operation; 0 for one per core, None if unknown
+    choices(recipe)     -> the settings that do not change the mathematics: name -> values
     train(recipe, definition, split, clock, seed, settings)
                         -> the trained model as a function: samples -> logits (None: not kept)
 
 and, where it can train one model on several devices (Framework.devices),
 
-    devices()           -> on how many at most
+    devices()           -> how many at most
 
 `definition` is the workload's module, `split` what it made of the arrays (workloads/__init__.py).
 """
@@ -26,8 +26,8 @@ from epochcost import variants
 from epochcost.frameworks import memory
 from epochcost.measurement import machine
 
-# Without the one a process may be slow or fast, by what it freed before. The other counts once
-# Adam has let the moments of weights that are not met fade away, after hundreds of steps.
+# Without the first, a process may be slow or fast, depending on what it freed before. The second
+# matters once Adam's moments of unused weights have decayed, after hundreds of steps.
 KEEP_MEMORY, FLUSH_DENORMAL = "keep_memory", "flush_denormal"
 
 
@@ -36,11 +36,11 @@ class Framework:
     """A framework that epochcost can train with.
 
     module: the module of this package that drives it.
-    environment: the family of environments in envs/ that holds it.
-    late: settings that a search tries in whole epochs alone: a quick run may not show their effect,
-        or one by chance.
+    environment: the family of environments in envs/ that contains it.
+    late: settings that a search tries only in whole epochs: a quick run may not show their effect,
+        or show one by chance.
     onednn, bfloat16, devices: whether it has the variants no_onednn, bfloat16 and devices_2.
-    legacy: it is there for those who ask for it; `make legacy` makes its environment.
+    legacy: it is available on request; `make legacy` creates its environment.
     """
 
     module: str
@@ -78,7 +78,7 @@ FRAMEWORKS = {
 
 
 def with_variant(variant: str, names: list[str]) -> list[str]:
-    """Those of the frameworks that have a variant."""
+    """The frameworks in `names` that have a variant."""
     if variant == variants.NO_ONEDNN:
         return [name for name in names if FRAMEWORKS[name].onednn]
     if variant == variants.BFLOAT16:
@@ -92,7 +92,7 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
     """Import the module that drives framework `name` (slow: it imports the framework).
 
     Args:
-        settings: those that a framework reads when it is imported are made known to it.
+        settings: those that a framework reads when it is imported are set first.
     """
     settings = settings or {}
     if not settings.get("onednn", True):
@@ -100,7 +100,7 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
     if settings.get(KEEP_MEMORY):
         memory.keep()
     if settings.get("devices", 1) > 1:
-        # Where there is no GPU, JAX takes the processor for so many devices.
+        # Without a GPU, JAX treats the processor as this many devices.
         more = f"--xla_force_host_platform_device_count={settings['devices']}"
         os.environ["XLA_FLAGS"] = f"{os.getenv('XLA_FLAGS', '')} {more}".strip()
     return importlib.import_module(f"epochcost.frameworks.{FRAMEWORKS[name].module}")
@@ -112,6 +112,6 @@ def memory_choices() -> dict[str, list]:
 
 
 def thread_choices() -> dict[str, list]:
-    """Threads within one operation: 0 is as many as the framework takes, or half of the cores."""
+    """Threads within one operation: 0 (left to the framework), or half of the cores."""
     half = machine.usable_cores() // 2
     return {"threads": [0, half]} if half else {}

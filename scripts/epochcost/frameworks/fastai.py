@@ -1,7 +1,7 @@
 """fastai: a Learner over arrays in memory, with the recipe's own optimiser and `fit`.
 
-Batches are cut from whole arrays, where fastai's own loaders put them together sample by sample;
-weights start as in the PyTorch framework.
+Batches are cut from whole arrays, while fastai's own loaders assemble them sample by sample;
+weights are initialised as in the PyTorch framework.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ threads = pytorch.threads
 
 
 def choices(recipe: dict) -> dict[str, list]:
-    """Settings that leave the mathematics as they are: those of PyTorch, without compiling."""
+    """Settings that do not change the mathematics: those of PyTorch that fastai has."""
     known = pytorch.choices(recipe)
     left_out = {"compile"}
     if "fine_tuning" in recipe:
@@ -45,12 +45,12 @@ def choices(recipe: dict) -> dict[str, list]:
 def train(
     recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """Train a workload; all that is learnt about it is left in the clock.
+    """Train a workload; everything measured is left in the clock.
 
     Args:
-        recipe: the workload's entry of config/workloads.yaml.
+        recipe: the workload's entry in config/workloads.yaml.
         definition: the workload's module.
-        settings: what differs from the framework's own choice, of `choices`.
+        settings: those of `choices` that differ from the framework's own choice.
 
     Returns:
         The trained model as a function: a batch of samples -> logits.
@@ -65,7 +65,7 @@ def train(
     schedule = clock.schedule
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     with clock.phase("data"):
-        # The loaders draw what they shuffle by when they are made; a run that goes on anew.
+        # The loaders draw their shuffling seed when created; a resumed run draws a new one.
         set_seed(seed + len(clock.epochs))
         loaders = _loaders(split, schedule, recipe, place)
     with clock.phase("build"):
@@ -85,7 +85,7 @@ def train(
 
 
 def _loaders(split: Split, schedule: Schedule, recipe: dict, place: torch.device) -> DataLoaders:
-    """Batches of what a schedule trains on, shuffled, and of what it validates on."""
+    """Batches of a schedule's training data, shuffled, and of its validation data."""
     loss, batch = pytorch_recipe.LOSSES[recipe["loss"]], recipe["batch_size"]
     samples, held_out = schedule.samples, schedule.evaluation_samples
     training = split.x_train[:samples], split.y_train[:samples]
@@ -100,7 +100,7 @@ def _loaders(split: Split, schedule: Schedule, recipe: dict, place: torch.device
 def _learner(
     recipe: dict, definition, split: Split, loaders: DataLoaders, place, settings: dict
 ) -> Learner:
-    """The model of a recipe, with its loss, its optimiser and its accuracy."""
+    """The model of a recipe, with its loss, optimiser and accuracy metric."""
     loss = pytorch_recipe.LOSSES[recipe["loss"]]
     model = definition.torch_model(split, recipe["model"])
     if split.weights is None:
@@ -121,10 +121,10 @@ def _learner(
 
 
 class ReadClock(Callback):
-    """Reads the clock where the schedule says so; after Recorder, whose values it takes.
+    """Reads the clock where the schedule says so; runs after Recorder, whose values it uses.
 
     Args:
-        keeps: whether a training can go on from the end of each epoch.
+        keeps: whether training can resume from the end of each epoch.
     """
 
     order = Recorder.order + 1
@@ -152,7 +152,7 @@ class ReadClock(Callback):
         self.clock.train_end()
 
     def after_epoch(self):
-        # fastai's own `loss` is that of the validation.
+        # fastai's own `loss` is the validation loss.
         mean_loss = (self._summed / self._samples).item()
         self.clock.epoch_end(mean_loss, self.recorder.values[-1][-1])
         if self.keeps:
@@ -161,7 +161,7 @@ class ReadClock(Callback):
 
 
 class _Batches(DataLoader):
-    """Batches of arrays that are whole in memory."""
+    """Batches of arrays that are entirely in memory."""
 
     def __init__(self, inputs, labels, loss, place, batch: int, shuffle: bool) -> None:
         self.tensors = pytorch_recipe.tensors(inputs, labels, loss, place)

@@ -1,6 +1,6 @@
-"""fastai's way of fine-tuning: the head alone, then all of the model, then averaged predictions.
+"""fastai's way of fine-tuning: the head alone, then the whole model, then averaged predictions.
 
-Three parts are timed: an epoch with the body frozen, an epoch of the whole model, both with the
+Three parts are timed: an epoch with the body frozen and an epoch of the whole model, both with the
 one-cycle schedule, and predictions with test-time augmentation, which give the accuracy.
 """
 
@@ -26,7 +26,7 @@ from epochcost.workloads import Split
 
 
 def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict):
-    """Fine-tune a model; arguments and result as those of `fastai.train`."""
+    """Fine-tune a model; arguments and result as for `fastai.train`."""
     schedule, tuning = clock.schedule, recipe["fine_tuning"]
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     with clock.phase("data"):
@@ -43,7 +43,7 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, setti
     clock.resume(lambda path: model.load_state_dict(torch.load(path, weights_only=True)))
     with learner.no_logging(), learner.no_bar():
         cycle = {"moms": tuning["momentum"], "wd": tuning["weight_decay"], "cbs": read}
-        # It goes on between its parts; within one, the schedule of the rate would begin anew.
+        # A run resumes only between parts; within one, the learning-rate schedule would start over.
         if not clock.epochs:
             learner.fit_one_cycle(frozen, slice(rate), **cycle)
             clock.checkpoint(partial(_save, model))
@@ -63,7 +63,7 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, setti
 
 
 def _learner(recipe: dict, model: torch.nn.Module, loaders: DataLoaders) -> Learner:
-    """The model with its loss, its optimiser and its accuracy; its head can be trained alone."""
+    """The model with its loss, optimiser and accuracy metric; its head can be trained alone."""
     optimizer = recipe["optimizer"]
     momenta = {"mom": optimizer["beta_1"], "sqr_mom": optimizer["beta_2"]}
     return Learner(
@@ -77,12 +77,12 @@ def _learner(recipe: dict, model: torch.nn.Module, loaders: DataLoaders) -> Lear
 
 
 def _save(model: torch.nn.Module, path: Path) -> None:
-    """Write what the next part begins with; fine-tuning clears the optimiser between its parts."""
+    """Write what the next part starts from; fine-tuning resets the optimiser between its parts."""
     pytorch.write(model.state_dict(), path)
 
 
 def _loaders(split: Split, schedule: Schedule, recipe: dict, place: torch.device) -> DataLoaders:
-    """Pictures from memory one by one, changed at random batch by batch."""
+    """Pictures from memory one by one, randomly augmented batch by batch."""
     tuning = recipe["fine_tuning"]
     samples, held_out = schedule.samples, schedule.evaluation_samples
     pictures = [split.x_train[:samples], split.x_validation[:held_out]]
@@ -91,7 +91,7 @@ def _loaders(split: Split, schedule: Schedule, recipe: dict, place: torch.device
 
     def picture(number: int) -> TensorImage:
         part, index = (0, number) if number < border else (1, number - border)
-        # The arrays may be mapped files, which must not be written to: hence the copy.
+        # The arrays may be memory-mapped files, which must not be written to: hence the copy.
         return TensorImage(torch.from_numpy(pictures[part][index].copy()).permute(2, 0, 1))
 
     def label(number: int) -> TensorCategory:

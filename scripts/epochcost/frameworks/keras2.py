@@ -1,7 +1,7 @@
-"""Keras 2.0.9 on TensorFlow 1.4, as the study of November 2017 had it, or on CNTK 2.7, its last.
+"""Keras 2.0.9 on TensorFlow 1.4, as in the study of November 2017, or on the last CNTK (2.7).
 
 It needs Python 3.6, so it trains in a process of its own (scripts/keras2.py, in the environment of
-`make legacy`) whose times are put into the clock here. On the processor alone.
+`make legacy`) whose times are put into the clock here. On the processor only.
 """
 
 import json
@@ -22,7 +22,7 @@ from epochcost.workloads import Split
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON = ROOT / ".venvs/keras2/bin/python"
-# What a training can fail with, beside a loss that is no number.
+# How training can fail, besides a non-finite loss.
 FAILURES = (RuntimeError,)
 
 
@@ -32,7 +32,7 @@ def device() -> str:
 
 
 def threads() -> None:
-    """Threads within one operation; neither backend says how many."""
+    """Threads within one operation; neither backend reports how many."""
 
 
 def choices(recipe: dict) -> dict[str, list]:
@@ -41,16 +41,16 @@ def choices(recipe: dict) -> dict[str, list]:
 
 
 def train(backend: str, recipe: dict, definition, split: Split, clock: Clock, seed: int) -> None:
-    """Train a workload; all that is learnt about it is left in the clock.
+    """Train a workload; everything measured is left in the clock.
 
     Args:
         backend: tensorflow or cntk.
 
     Returns:
-        None: the trained model is gone with its process.
+        None: the trained model is gone when its process ends.
 
     Raises:
-        InputError: the environment is not there.
+        InputError: the environment does not exist, or cannot import Keras 2.
         RuntimeError: the training failed.
     """
     if not PYTHON.exists():
@@ -77,8 +77,8 @@ def train(backend: str, recipe: dict, definition, split: Split, clock: Clock, se
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """Variables of the process: a home of its own, as Keras 2 would read and write Keras 3's."""
-    # Where `make legacy` puts links to the MPI that CNTK asks for.
+    """Environment of the process: its own home, as Keras 2 would read and write Keras 3's files."""
+    # Where `make legacy` puts links to the MPI that CNTK needs.
     libraries = f"{PYTHON.parents[1] / 'lib/mpi'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
     return os.environ | {"LD_LIBRARY_PATH": libraries.strip(":"), "HOME": str(home)}
 
@@ -121,7 +121,7 @@ def _read_times(times: dict, clock: Clock) -> None:
 
 
 def software(package: str) -> dict:
-    """What trains: Python, Keras and the backend's package as the environment has them."""
+    """The software that trains: Python, Keras, numpy and the backend, as installed there."""
     found, folder = {}, PYTHON.parents[1]
     for path in folder.glob("lib/python3.6/site-packages/*.dist-info"):
         name, _, number = path.name.removesuffix(".dist-info").partition("-")

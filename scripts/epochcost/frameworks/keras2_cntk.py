@@ -10,5 +10,5 @@ VERSION = keras2.version(SOFTWARE)
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict) -> None:
-    """Train a workload; arguments as those of `keras2.train`."""
+    """Train a workload; arguments as for `keras2.train`."""
     keras2.train("cntk", recipe, definition, split, clock, seed)

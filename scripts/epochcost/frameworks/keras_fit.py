@@ -1,6 +1,6 @@
 """Keras as most people write it: compile, fit on arrays, a callback for the clock.
 
-Shared by the backends, which choose themselves by importing this module last (keras_tensorflow,
+Shared by the backends, which select themselves before they import this module (keras_tensorflow,
 keras_torch, keras_jax).
 """
 
@@ -15,7 +15,7 @@ from epochcost.frameworks import keras_recipe
 from epochcost.measurement.clock import Clock, Stopwatch
 from epochcost.workloads import Split
 
-# As Keras has them of itself; a user's keras.json may say otherwise.
+# Keras's defaults; a user's keras.json may say otherwise.
 keras.config.set_floatx("float32")
 keras.config.set_image_data_format("channels_last")
 
@@ -30,15 +30,15 @@ def train(
     pipeline: Callable | None = None,
     repeated: Callable | None = None,
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """Train a workload; all that is learnt about it is left in the clock.
+    """Train a workload; everything measured is left in the clock.
 
     Args:
-        recipe: the workload's entry of config/workloads.yaml.
+        recipe: the workload's entry in config/workloads.yaml.
         definition: the workload's module.
-        settings: what differs from the framework's own choice, of the backend's `choices`.
-        pipeline: makes training input of (x, y, batch size); default: Keras's own.
-        repeated: makes input of one batch (inputs, labels) that comes again and again, in the way
-            that costs the backend least; default: a data set of Keras.
+        settings: those of the backend's `choices` that differ from the framework's own choice.
+        pipeline: makes training input from (x, y, batch size); default: Keras's own.
+        repeated: makes input that repeats one batch (inputs, labels), in the way that costs the
+            backend least; default: a Keras data set.
 
     Returns:
         The trained model as a function: a batch of samples -> logits.
@@ -65,7 +65,7 @@ def train(
         epochs=schedule.epochs,
         initial_epoch=len(clock.epochs),
         validation_data=validation,
-        # Keras takes 32 where the training data come as batches already.
+        # Keras would use 32 where the training data are already batched.
         validation_batch_size=batch,
         verbose=0,
         callbacks=[reader],
@@ -78,7 +78,7 @@ def train(
 def _compiled(
     recipe: dict, definition, split: Split, settings: dict, validates: bool
 ) -> keras.Model:
-    """The model of a recipe, with its loss, its optimiser and, where it is validated, accuracy."""
+    """The model of a recipe, with its loss, its optimiser and, if it is validated, accuracy."""
     if settings.get("precision") == "bfloat16":
         keras.config.set_dtype_policy("mixed_bfloat16")
     model = definition.keras_model(split, recipe["model"])
@@ -96,7 +96,7 @@ def _compiled(
 
 def _time_input(clock: Clock, training: dict, batch: int, repeated: Callable) -> None:
     """Time the input pipeline with a model that does nothing."""
-    # Of a batch that holds next to nothing, handing it over to the framework costs nothing.
+    # Handing an almost empty batch over to the framework costs nothing.
     empty = repeated(np.zeros((batch, 1), np.uint8), np.zeros(batch, np.uint8))
     with clock.phase("measuring"):
         model = _Idle(name="idle")
@@ -105,7 +105,7 @@ def _time_input(clock: Clock, training: dict, batch: int, repeated: Callable) ->
     def passes(given: dict, steps: int) -> None:
         model.fit(**given, steps_per_epoch=steps, verbose=0)
 
-    # Keras would make an order of all the batches that such a data set has.
+    # With shuffling, Keras would draw an order of all the batches in such a data set.
     loop, steps = {"x": empty, "shuffle": False}, clock.schedule.input_steps
     with clock.phase("measuring"):
         for given in (loop, training):
@@ -114,7 +114,7 @@ def _time_input(clock: Clock, training: dict, batch: int, repeated: Callable) ->
 
 
 class _Repeated(keras.utils.PyDataset):
-    """One batch, again and again."""
+    """One batch, over and over."""
 
     def __init__(self, *batch: np.ndarray) -> None:
         super().__init__()
@@ -135,30 +135,30 @@ class _Idle(keras.Model):
 
     def train_step(self, *given):
         logs = {"loss": 0.0 * keras.ops.cast(keras.ops.ravel(given[-1][0])[0], "float32")}
-        # On JAX a step is given the state of the model, and gives it back.
+        # On JAX a step takes the state of the model, and returns it.
         return (logs, given[0]) if keras.backend.backend() == "jax" else logs
 
 
 def _wait_for(model: keras.Model) -> None:
-    """Return when the device has done the steps so far.
+    """Return when the device has finished the steps so far.
 
-    Reading a weight needs all steps of training, reading what a metric has summed up those of
+    Reading a weight waits for all training steps, reading a metric's running total for those of
     validation.
     """
     if keras.backend.backend() == "jax":
-        # On JAX the weights of the running epoch are apart from the model until they are synced.
+        # On JAX the weights of the current epoch are kept outside the model until they are synced.
         model.jax_state_sync()
     for variable in (model.trainable_variables[-1], *model.metrics_variables[-1:]):
         keras.ops.convert_to_numpy(variable)
 
 
 def _variables(model: keras.Model) -> list:
-    """All that changes while a model is trained: weights, what dropout draws from, optimiser."""
+    """All that changes while a model is trained: weights, dropout's random state, optimiser."""
     return [*model.variables, *model.optimizer.variables]
 
 
 def _save(model: keras.Model, path: Path) -> None:
-    """Write all that a training needs to go on from the end of an epoch."""
+    """Write all that is needed to resume from the end of an epoch."""
     _wait_for(model)
     values = [keras.ops.convert_to_numpy(variable) for variable in _variables(model)]
     with open(path, "wb") as file:
@@ -166,7 +166,7 @@ def _save(model: keras.Model, path: Path) -> None:
 
 
 def _restore(model: keras.Model, seed: int, path: Path) -> None:
-    """Go on from what `_save` has written; samples come in another order than they would have."""
+    """Resume from what `_save` wrote; samples come in a different order than they would have."""
     keras.utils.set_random_seed(seed)
     model.optimizer.build(model.trainable_variables)
     with np.load(path) as values:
@@ -185,7 +185,7 @@ class _ReadClock(keras.callbacks.Callback):
         self._clock, self._outside_epochs = clock, Stopwatch()
 
     def end(self) -> None:
-        """`fit` has returned; TensorFlow may take long to take its input pipeline down."""
+        """`fit` has returned; TensorFlow may take long to shut down its input pipeline."""
         self._clock.add("finish", self._outside_epochs.seconds())
 
     def on_train_begin(self, logs=None):

@@ -10,20 +10,20 @@ from epochcost.errors import InputError
 from epochcost.frameworks import keras_fit, memory_choices
 
 VERSION = f"keras {keras_fit.keras.__version__}, jax {jax.__version__}"
-# What a training can fail with, beside a loss that is no number.
+# How training can fail, besides a non-finite loss.
 FAILURES = (RuntimeError, MemoryError, ArithmeticError)
 
 
 def choices(recipe: dict) -> dict[str, list]:
-    """Settings that leave the mathematics as they are, the framework's own choice first.
+    """Settings that do not change the mathematics, the framework's own choice first.
 
-    steps_per_execution: training steps in one call of JAX.
+    steps_per_execution: training steps per call of JAX.
     """
     return memory_choices() | {"steps_per_execution": [1, 10]}
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
-    """Train a workload; arguments and result as those of `keras_fit.train`."""
+    """Train a workload; arguments and result as for `keras_fit.train`."""
     count = settings.get("devices", 1)
     if count > 1:
         _check_batches(recipe["batch_size"], clock.schedule, count)
@@ -34,7 +34,7 @@ def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
 
 
 def _check_batches(batch: int, schedule, count: int) -> None:
-    """Refuse batches that JAX cannot divide evenly, as it must."""
+    """Refuse batches that cannot be divided evenly, as JAX requires."""
     for samples in (batch, schedule.samples % batch, schedule.evaluation_samples % batch):
         if samples % count:
             raise InputError(
@@ -48,10 +48,10 @@ def device() -> str:
 
 
 def devices() -> int:
-    """On how many devices one model can be trained; without a GPU they are virtual."""
+    """How many devices one model can be trained on; without a GPU they are virtual."""
     return len(jax.devices())
 
 
 def threads() -> int:
-    """0: JAX takes all cores that it may use, and does not say how many."""
+    """0: JAX uses all cores that it may, and does not report how many."""
     return 0

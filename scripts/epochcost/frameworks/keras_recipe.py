@@ -1,7 +1,7 @@
 """A recipe in Keras: loss, accuracy, optimiser, operations.
 
-Keras 3 adds RMSprop's epsilon under the root where PyTorch and Keras 2 add it to the root, so its
-square is given.
+Keras 3 adds RMSprop's epsilon under the square root, PyTorch and Keras 2 to the root, so Keras 3
+is given its square.
 """
 
 import math
@@ -10,7 +10,7 @@ import keras
 
 
 def multiply_adds(model: keras.Model) -> int:
-    """Products with their sums of one sample's way through a model: each weight, each time used."""
+    """Multiply-adds in the forward pass of one sample: each weight, each time it is used."""
     count = 0
     for layer in model.layers:
         if isinstance(layer, keras.layers.Conv2D):
@@ -33,18 +33,18 @@ def loss_of(name: str) -> keras.losses.Loss:
 
 
 def accuracy_of(loss: str) -> keras.metrics.Metric:
-    """The accuracy that belongs to a loss; logits of two classes are cut at 0."""
+    """The accuracy metric that belongs to a loss; two-class logits are thresholded at 0."""
     if loss == "binary_crossentropy":
         return keras.metrics.BinaryAccuracy(name="accuracy", threshold=0.0)
     return keras.metrics.SparseCategoricalAccuracy(name="accuracy")
 
 
 class _Dense:
-    """An optimiser over every weight, also those of words that a batch does not have.
+    """An optimiser that updates every weight, even those of words that are not in the batch.
 
-    On TensorFlow the gradient of an embedding comes as slices, one for each time that a word
-    occurs. Keras 3 squares the slices before it adds up those of the same word, which is another
-    algorithm than on its other backends, in PyTorch, and in Keras 2.
+    On TensorFlow the gradient of an embedding comes as slices, one for each occurrence of a word.
+    Keras 3 squares the slices before it adds up those of the same word, which is a different
+    algorithm from that on its other backends, in PyTorch, and in Keras 2.
     """
 
     def update_step(self, gradient, variable, learning_rate):
@@ -54,10 +54,10 @@ class _Dense:
 
 
 def _dense(kind: type) -> type:
-    """An optimiser of Keras, whose gradients are dense on every backend.
+    """A Keras optimiser whose gradients are dense on every backend.
 
-    Where they are so already it is Keras's own: on PyTorch Keras takes all weights in one go, but
-    not for a class of somebody else's.
+    Where they already are, it is Keras's own: on PyTorch Keras updates all weights in one go, but
+    not for a class that is not its own.
     """
     if keras.backend.backend() != "tensorflow":
         return kind

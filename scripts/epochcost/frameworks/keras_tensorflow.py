@@ -14,16 +14,17 @@ from epochcost.frameworks import keras_fit, memory_choices, thread_choices
 from epochcost.measurement import machine
 
 VERSION = f"keras {keras_fit.keras.__version__}, tensorflow {tf.__version__}"
-# What a training can fail with, beside a loss that is no number.
+# How training can fail, besides a non-finite loss.
 FAILURES = (tf.errors.OpError, RuntimeError, MemoryError, ArithmeticError)
 
 
 def choices(recipe: dict) -> dict[str, list]:
-    """Settings that leave the mathematics as they are, the framework's own choice first.
+    """Settings that do not change the mathematics, the framework's own choice first.
 
     input_autotuning: whether tf.data looks for the best number of threads while it runs.
-    steps_per_execution: training steps in one call of TensorFlow; a quick run has too few for more.
-    jit_compile: whether XLA compiles the training step; by itself Keras does so on a GPU.
+    steps_per_execution: training steps per call of TensorFlow; a quick run has too few steps for
+        more than 10.
+    jit_compile: whether XLA compiles the training step; by default Keras does so on a GPU.
     onednn: whether oneDNN's kernels are used (read when TensorFlow is imported).
     """
     return memory_choices() | {
@@ -36,7 +37,7 @@ def choices(recipe: dict) -> dict[str, list]:
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
-    """Train a workload; arguments and result as those of `keras_fit.train`."""
+    """Train a workload; arguments and result as for `keras_fit.train`."""
     if settings.get("threads"):
         tf.config.threading.set_intra_op_parallelism_threads(settings["threads"])
     pipeline = None
@@ -54,7 +55,7 @@ def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
 
 
 def _strategy(devices: int) -> tf.distribute.Strategy:
-    """How a model lies on several devices: whole on each; on a processor they are virtual."""
+    """How a model is placed on devices: whole on each; on a processor they are virtual."""
     if devices == 1:
         return tf.distribute.get_strategy()
     kind = device().upper()
@@ -84,7 +85,7 @@ def _plain_pipeline(seed: int, x: np.ndarray, y: np.ndarray, batch: int) -> tf.d
 
 
 def _repeated(*batch: np.ndarray) -> tf.data.Dataset:
-    """One batch, again and again."""
+    """One batch, over and over."""
     return tf.data.Dataset.from_tensors(tuple(tf.constant(part) for part in batch)).repeat()
 
 
@@ -94,10 +95,10 @@ def device() -> str:
 
 
 def devices() -> int:
-    """On how many devices one model can be trained; without a GPU they are virtual."""
+    """How many devices one model can be trained on; without a GPU they are virtual."""
     return len(tf.config.list_physical_devices("GPU")) or machine.usable_cores()
 
 
 def threads() -> int:
-    """Threads within one operation; 0 is TensorFlow's word for one per core."""
+    """Threads within one operation; TensorFlow says 0 for one per core."""
     return tf.config.threading.get_intra_op_parallelism_threads()

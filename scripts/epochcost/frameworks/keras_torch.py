@@ -9,15 +9,15 @@ import torch
 from epochcost.frameworks import keras_fit, memory_choices, pytorch_process, thread_choices
 
 VERSION = f"keras {keras_fit.keras.__version__}, torch {torch.__version__}"
-# What a training can fail with, beside a loss that is no number.
+# How training can fail, besides a non-finite loss.
 FAILURES = (RuntimeError, MemoryError, ArithmeticError)
 
 
 def choices(recipe: dict) -> dict[str, list]:
-    """Settings that leave the mathematics as they are, the framework's own choice first.
+    """Settings that do not change the mathematics, the framework's own choice first.
 
     jit_compile: whether torch.compile compiles the training step.
-    flush_denormal: whether the processor takes the smallest numbers for 0.
+    flush_denormal: whether the processor flushes denormal numbers to 0.
     """
     return memory_choices() | {
         "jit_compile": ["auto", True],
@@ -27,7 +27,7 @@ def choices(recipe: dict) -> dict[str, list]:
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
-    """Train a workload; arguments and result as those of `keras_fit.train`."""
+    """Train a workload; arguments and result as for `keras_fit.train`."""
     pytorch_process.apply(settings)
     return keras_fit.train(recipe, definition, split, clock, seed, settings)
 

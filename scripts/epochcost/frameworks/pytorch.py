@@ -1,6 +1,6 @@
 """PyTorch with a plain training loop over arrays in memory, eager, no workers.
 
-Weights start as Keras starts them (pytorch_recipe.py), so that losses compare.
+Weights are initialised as in Keras (pytorch_recipe.py), so that losses are comparable.
 """
 
 import importlib
@@ -29,7 +29,7 @@ from epochcost.workloads import Split
 
 VERSION = f"torch {torch.__version__}"
 
-# What a training can fail with, beside a loss that is no number.
+# How training can fail, besides a non-finite loss.
 FAILURES = (RuntimeError, MemoryError, ArithmeticError)
 
 
@@ -39,7 +39,7 @@ def device() -> str:
 
 
 def devices() -> int:
-    """On how many devices one model can be trained; without a GPU each is a process."""
+    """How many devices one model can be trained on; without a GPU each is a process."""
     return torch.cuda.device_count() or machine.usable_cores()
 
 
@@ -49,11 +49,11 @@ def threads() -> int:
 
 
 def choices(recipe: dict) -> dict[str, list]:
-    """Settings that leave the mathematics as they are, the framework's own choice first.
+    """Settings that do not change the mathematics, the framework's own choice first.
 
-    channels_last: whether pictures and convolutions lie in memory with channels last.
+    channels_last: whether pictures and convolutions are stored with channels last.
     fused_optimizer: whether the optimiser takes its step in one pass over the weights.
-    flush_denormal: whether the processor takes the smallest numbers for 0.
+    flush_denormal: whether the processor flushes denormal numbers to 0.
     compile: whether torch.compile compiles the model.
     onednn: whether oneDNN's kernels are used.
     """
@@ -66,7 +66,7 @@ def choices(recipe: dict) -> dict[str, list]:
         **thread_choices(),
     }
     if recipe["optimizer"]["name"] != "adam":
-        del known["fused_optimizer"]  # PyTorch has it for Adam alone of the three
+        del known["fused_optimizer"]  # of the three, PyTorch has it only for Adam
     if "kernel" not in recipe["model"]:
         del known["channels_last"]
     return known
@@ -75,12 +75,12 @@ def choices(recipe: dict) -> dict[str, list]:
 def train(
     recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """Train a workload; all that is learnt about it is left in the clock.
+    """Train a workload; everything measured is left in the clock.
 
     Args:
-        recipe: the workload's entry of config/workloads.yaml.
+        recipe: the workload's entry in config/workloads.yaml.
         definition: the workload's module.
-        settings: what differs from the framework's own choice, of `choices`.
+        settings: those of `choices` that differ from the framework's own choice.
 
     Returns:
         The trained model as a function: a batch of samples -> logits.
@@ -92,7 +92,7 @@ def train(
     held_out = schedule.evaluation_samples
     validation = None
     with clock.phase("data"):
-        # All of them, also where an epoch is short: picking from few is faster than from many.
+        # All of them, even if an epoch is short: picking from few is faster than from many.
         data = pytorch_recipe.tensors(split.x_train, split.y_train, loss, host)
         if held_out:
             validation = pytorch_recipe.tensors(
@@ -114,7 +114,7 @@ def train(
 
 
 def time_input(clock: Clock, batches: Callable[[], Iterable]) -> None:
-    """Time the batches alone; each call of `batches` begins an epoch of them."""
+    """Time the batches alone; each call of `batches` starts an epoch of them."""
     steps = clock.schedule.input_steps
 
     def take() -> None:
@@ -133,7 +133,7 @@ def _train_as_another(
     done: list[Epoch],
     resume_from: Path | None,
 ) -> None:
-    """What the other processes of a group do: the same, by a clock that nobody reads."""
+    """What the other processes of a group do: the same, with a clock that nobody reads."""
     pytorch_process.apply(training.settings)
     clock = Clock(schedule)
     clock.epochs, clock.resume_from = list(done), resume_from
@@ -142,10 +142,10 @@ def _train_as_another(
 
 @dataclass
 class _Training:
-    """A training that each process of a group does on its share.
+    """The training that each process of a group does on its share.
 
     definition: the name of the workload's module.
-    split: what the model needs to know of the data; one sample of them.
+    split: what the model needs to know about the data; one sample of them.
     data, held_out: inputs and labels.
     """
 
@@ -173,11 +173,11 @@ class _Training:
                 trained = torch.compile(trained)
             order = torch.Generator(place).manual_seed(seed)
             if group.size > 1:
-                torch.manual_seed(seed + group.rank)  # else all would drop the same units
+                torch.manual_seed(seed + group.rank)  # or all would drop the same units
         clock.synchronise = synchronise_of(place)
         clock.resume(partial(restore, model, optimizer, order))
         if clock.resume_from and group.rank:
-            # The state that was kept is the first process's, and all would drop the same units.
+            # The saved state is the first process's, so all would drop the same units.
             torch.manual_seed(seed + group.rank + group.size * len(clock.epochs))
         for _ in range(len(clock.epochs), schedule.epochs):
             clock.epoch_begin()
@@ -205,10 +205,10 @@ class _Training:
 
 
 def save(model: nn.Module, optimizer, order: torch.Generator | None, path: Path) -> None:
-    """Write all that a training needs to go on from the end of an epoch.
+    """Write all that is needed to resume from the end of an epoch.
 
     Args:
-        order: what the order of the samples is drawn from; None for PyTorch's own.
+        order: the generator for the order of the samples; None for PyTorch's own.
     """
     state = {
         "model": model.state_dict(),
@@ -221,7 +221,7 @@ def save(model: nn.Module, optimizer, order: torch.Generator | None, path: Path)
 
 
 def write(state: dict, path: Path) -> None:
-    """Write tensors to a file; what hinders it is an OSError, as everywhere else."""
+    """Write tensors to a file; failures are raised as OSError, as everywhere else."""
     try:
         torch.save(state, path)
     except RuntimeError as error:
@@ -229,7 +229,7 @@ def write(state: dict, path: Path) -> None:
 
 
 def restore(model: nn.Module, optimizer, order: torch.Generator | None, path: Path) -> None:
-    """Go on from what `save` has written."""
+    """Resume from what `save` wrote."""
     state = torch.load(path, map_location="cpu", weights_only=True)
     model.load_state_dict(state["model"])
     optimizer.load_state_dict(state["optimizer"])
@@ -241,7 +241,7 @@ def restore(model: nn.Module, optimizer, order: torch.Generator | None, path: Pa
 
 
 def _train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.Tensor:
-    """One epoch; the mean loss of a sample stays on the device until somebody asks."""
+    """Train one epoch; the mean loss per sample stays on the device until it is asked for."""
     model.train()
     schedule = clock.schedule
     total = torch.zeros((), device=group.place)
@@ -268,9 +268,9 @@ def _batches(
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, float]]:
     """A process's shares of the batches of an epoch, in random order, with their weights.
 
-    An epoch of fewer samples than there are draws them anew from all.
+    An epoch of fewer samples than there are draws from all of them anew each time.
 
-    The mean over the processes of weight x mean loss is the mean loss of the batch, also where it
+    The mean over the processes of weight x mean loss is the mean loss of the batch, even if it
     cannot be divided evenly.
     """
     inputs, labels = data
@@ -280,13 +280,13 @@ def _batches(
         chosen = group.share(whole)
         weight = len(chosen) * group.size / len(whole)
         if not len(chosen):
-            chosen = whole[:1]  # it counts for nothing, and a step without samples is none
+            chosen = whole[:1]  # its weight is 0, and a step must have samples
         yield inputs[chosen], labels[chosen], weight
 
 
 @torch.inference_mode()
 def _accuracy(group: Group, model, loss, held_out, batch: int, clock: Clock) -> float:
-    """Held-out accuracy, a fraction; the held-out loss is formed too, as Keras does."""
+    """Held-out accuracy, a fraction; the held-out loss is computed too, as in Keras."""
     samples = len(held_out[0])
     model.eval()
     correct = torch.zeros((), device=group.place)
@@ -310,7 +310,7 @@ def predict(model, inputs: np.ndarray, place: torch.device) -> np.ndarray:
 
 
 def arrange(model, training, validation, settings: dict):
-    """Apply the settings that concern the model's memory; gives the arrays to train on."""
+    """Apply the settings for the model's memory layout; returns the arrays to train on."""
     if settings.get("channels_last"):
         model.to(memory_format=torch.channels_last)
         training, validation = (
@@ -321,7 +321,7 @@ def arrange(model, training, validation, settings: dict):
 
 
 def compute_in_bfloat16(model: nn.Module, place: torch.device) -> None:
-    """Let a model compute in bfloat16 where PyTorch holds that safe; weights stay as they are."""
+    """Let a model compute in bfloat16 where PyTorch deems it safe; weights stay as they are."""
     forward = torch.autocast(place.type, torch.bfloat16)(model.forward)
     model.forward = lambda inputs: forward(inputs).float()
 

@@ -1,8 +1,8 @@
 """The devices that train one PyTorch model: one process for each, gradients averaged between them.
 
-Each process takes its share of every batch and the batch stays as large as the recipe's. This
-process is the first of the group; the others are started by it and do the same with its share.
-On a processor the devices are processes that share its cores.
+Each process takes its share of every batch, and the batch stays as large as the recipe's. This
+process is the first of the group; it starts the others, each of which does the same with its
+share. On a processor the devices are processes that share its cores.
 """
 
 import os
@@ -19,7 +19,7 @@ from torch import distributed, multiprocessing, nn
 from epochcost.measurement import machine
 from epochcost.measurement.orphans import end_with_parent
 
-# How long a process waits for an answer of the others.
+# How long a process waits for an answer from the others.
 _PATIENCE = timedelta(minutes=5)
 
 
@@ -36,7 +36,7 @@ class Group:
         return torch.device("cuda", self.rank) if torch.cuda.is_available() else torch.device("cpu")
 
     def share(self, batch: torch.Tensor) -> torch.Tensor:
-        """This process's samples of a batch; they may be none."""
+        """This process's samples of a batch; there may be none."""
         return batch if self.size == 1 else batch[self.rank :: self.size]
 
     def wrap(self, model: nn.Module) -> nn.Module:
@@ -44,7 +44,7 @@ class Group:
         return model if self.size == 1 else nn.parallel.DistributedDataParallel(model)
 
     def sum(self, value: torch.Tensor) -> torch.Tensor:
-        """A number of each process, added up."""
+        """The sum of a number over all processes."""
         if self.size > 1:
             distributed.all_reduce(value)
         return value
@@ -54,8 +54,8 @@ class Group:
 def started(size: int, task: Callable, *arguments) -> Iterator[Group]:
     """A group of `size` processes, of which this is the first.
 
-    The others run `task(group, *arguments)`; what they are given must be picklable, and tensors of
-    it are shared and not copied.
+    The others run `task(group, *arguments)`; the arguments must be picklable, and tensors in them
+    are shared, not copied.
     """
     if size == 1:
         yield Group()
@@ -75,7 +75,7 @@ def started(size: int, task: Callable, *arguments) -> Iterator[Group]:
             yield Group(0, size)
             distributed.destroy_process_group()
         except BaseException:
-            # The others may be waiting for this one, and would for long.
+            # The others may be waiting for this one, and would do so for long.
             for process in others:
                 process.kill()
             raise
@@ -85,7 +85,7 @@ def started(size: int, task: Callable, *arguments) -> Iterator[Group]:
 
 
 def _run(group: Group, meeting: str, task: Callable, arguments: tuple) -> None:
-    """What another process of the group does; it ends at once, as Gloo's threads may not."""
+    """What another process of the group does; it exits at once, as Gloo's threads may not end."""
     status = 1
     try:
         end_with_parent()
@@ -94,7 +94,7 @@ def _run(group: Group, meeting: str, task: Callable, arguments: tuple) -> None:
         distributed.destroy_process_group()
         status = 0
     except BaseException as error:
-        # The first process ended, and says why, or finds out by the missing answer.
+        # The first process has ended and says why, or will notice the missing answer.
         print(f"device {group.rank + 1} of {group.size}: {error}", file=sys.stderr, flush=True)
     finally:
         os._exit(status)
@@ -108,7 +108,7 @@ def _join(group: Group, meeting: str) -> None:
     else:
         torch.set_num_threads(max(1, machine.usable_cores() // group.size))
         if sys.platform == "linux":
-            # Without it Gloo looks the host's name up, which a machine without a network cannot.
+            # Otherwise Gloo looks up the host's name, which fails on a machine without a network.
             os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     distributed.init_process_group(
         backend, init_method=meeting, rank=group.rank, world_size=group.size, timeout=_PATIENCE

@@ -1,13 +1,13 @@
-"""Settings of PyTorch that concern its whole process."""
+"""PyTorch settings that apply to the whole process."""
 
 import torch
 
 
 def apply(settings: dict) -> None:
-    """Apply them; to be called before PyTorch does anything.
+    """Apply them; call this before PyTorch does anything.
 
-    PyTorch tells one thread to take the smallest numbers for 0. Its others do as the thread does
-    that starts them, when they are first needed: of those that are there already none is told.
+    PyTorch tells only one thread to flush denormal numbers to 0. Others inherit this from the
+    thread that starts them, when they are first needed; those that already exist are not told.
     """
     torch.set_flush_denormal(settings.get("flush_denormal", False))
     if settings.get("threads"):

@@ -1,4 +1,4 @@
-"""A recipe in PyTorch and fastai: loss, optimiser, first weights, arrays, operations."""
+"""A recipe in PyTorch and fastai: loss, optimiser, initial weights, arrays, operations."""
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ class CategoricalCrossentropy:
         return logits.softmax(1)
 
     def classes(self, logits: torch.Tensor) -> torch.Tensor:
-        """The class that logits say."""
+        """The class that logits predict."""
         return logits.argmax(1)
 
 
@@ -31,7 +31,7 @@ class BinaryCrossentropy:
         return nn.functional.binary_cross_entropy_with_logits(logits.squeeze(1), labels)
 
     def classes(self, logits: torch.Tensor) -> torch.Tensor:
-        """The class that logits say, as a float."""
+        """The class that logits predict, as a float."""
         return (logits.squeeze(1) > 0).float()
 
 
@@ -42,7 +42,7 @@ LOSSES = {
 
 
 def initialise(layer: nn.Module) -> None:
-    """Weights as Keras starts them: Glorot uniform, biases 0, embeddings uniform to 0.05.
+    """Initialise weights as Keras does: Glorot uniform, biases 0, embeddings uniform in +-0.05.
 
     An LSTM starts with orthogonal recurrent weights and a forget bias of 1. PyTorch's LSTM has
     two biases where Keras has one; the second stays at 0 and is not trained.
@@ -68,7 +68,7 @@ def initialise(layer: nn.Module) -> None:
 
 
 def optimizer_of(optimizer: dict, model: nn.Module, settings: dict) -> torch.optim.Optimizer:
-    """The optimiser of a recipe, for the weights of a model that are trained."""
+    """The optimiser of a recipe, for the trainable weights of a model."""
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     rate, epsilon = optimizer["learning_rate"], optimizer["epsilon"]
     match optimizer["name"]:
@@ -94,20 +94,20 @@ def tensors(
 
 
 def inputs_of(inputs: np.ndarray) -> torch.Tensor:
-    """Samples as PyTorch takes them: pictures with channels first."""
+    """Samples as PyTorch expects them: pictures with channels first."""
     if inputs.ndim == 4:
-        # A copy, always: of grey pictures a view would do, which PyTorch takes for channels last.
+        # Always a copy: for grey pictures a view would do, but PyTorch takes it for channels last.
         inputs = np.moveaxis(inputs, -1, 1).copy(order="C")
-    # PyTorch takes no views that must not be written to, such as overlapping windows of a text.
+    # PyTorch accepts no read-only views, such as overlapping windows of a text.
     return torch.from_numpy(inputs if inputs.flags.writeable else inputs.copy())
 
 
 @torch.no_grad()
 def multiply_adds(model: nn.Module, sample: torch.Tensor) -> int:
-    """Products with their sums of one sample's way through a model: each weight, each time used.
+    """Multiply-adds in the forward pass of one sample: each weight, each time it is used.
 
     Args:
-        sample: one sample as the model takes it.
+        sample: one sample as the model expects it.
     """
     counts = []
 

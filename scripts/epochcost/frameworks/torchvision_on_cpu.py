@@ -1,7 +1,7 @@
-"""torchvision beside the CPU build of PyTorch.
+"""torchvision with the CPU build of PyTorch.
 
-The package index has torchvision for the CUDA build alone; beside the CPU build its compiled part
-cannot be loaded, and importing it fails because two operators of it (for object detection, which
+The package index has torchvision for the CUDA build only; with the CPU build its compiled part
+cannot be loaded, and importing it fails because two of its operators (for object detection, which
 nothing here uses) do not exist. Declaring them is enough: models and transforms are Python.
 """
 
@@ -15,7 +15,7 @@ _declared = []
 
 
 def complete() -> None:
-    """Make torchvision importable; does nothing where its compiled part can be loaded."""
+    """Make torchvision importable; does nothing if its compiled part can be loaded."""
     if importlib.util.find_spec("torchvision") is None:
         raise ImportError("torchvision is not installed")
     compiled = Path(importlib.util.find_spec("torchvision").origin).with_name("_C.so")

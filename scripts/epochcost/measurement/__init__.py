@@ -1,1 +1,1 @@
-"""Measuring: the clock, the machine, and what else went on. Knows no framework."""
+"""Measuring: the clock, the machine, and other activity. Independent of any framework."""

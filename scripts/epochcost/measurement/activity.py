@@ -1,4 +1,4 @@
-"""What the processor did during a run, for it, for others, for nobody; what disturbed the run."""
+"""What the processor did during a run: for it, for others, or idle; what disturbed the run."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ import psutil
 from epochcost.measurement.gpus import POWER_CAP
 from epochcost.measurement.sampler import OTHERS_LIMIT_CORES
 
-# The flag of what passes by itself.
+# The flag for a disturbance that passes by itself.
 OTHERS = "load from others"
 _DISTURBED_LIMIT = 0.05
 _STEAL_LIMIT = 0.02
@@ -18,7 +18,7 @@ _SWAP_LIMIT_MIB = 10
 
 
 class Activity:
-    """Processor time between its making and `summary`, split into this process and others."""
+    """Processor time from creation to `summary`, split into this process and others."""
 
     def __init__(self) -> None:
         self._system = psutil.cpu_times()
@@ -28,7 +28,7 @@ class Activity:
         """Shares of the machine's processor time, 0 to 1: `cpu` (this run), `others`, `steal`."""
         now = psutil.cpu_times()
         spent = {name: getattr(now, name) - getattr(self._system, name) for name in now._fields}
-        # Linux counts guest time inside user time already.
+        # Linux already counts guest time as user time.
         total = sum(value for name, value in spent.items() if not name.startswith("guest"))
         if total <= 0:
             return {"cpu": None, "others": None, "steal": None}
@@ -43,11 +43,11 @@ class Activity:
 
 
 def noise(summary: dict[str, Any], seen: dict[str, Any], interruptions: int = 0) -> dict[str, Any]:
-    """The `noise` part of a record: what was noted, and a flag for each that may have disturbed.
+    """The `noise` part of a record: what was seen, and a flag for each possible disturbance.
 
     Args:
-        summary: of `Activity`.
-        seen: of the sampler (`sampler.Observed.summary`); {} where it came to harm.
+        summary: from `Activity.summary`.
+        seen: from the sampler (`sampler.Observed.summary`); {} if it failed.
         interruptions: how often the run was interrupted.
     """
     gpus = seen.get("gpus", [])
@@ -80,7 +80,7 @@ def noise(summary: dict[str, Any], seen: dict[str, Any], interruptions: int = 0)
 
 
 def peak_rss_mib() -> float | None:
-    """The most memory that one process of the run ever held, or None where nobody says."""
+    """Peak memory of any one process of the run; None where the system does not report it."""
     try:
         import resource
     except ImportError:

@@ -1,8 +1,8 @@
-"""What a training needs to go on after it was killed: the model's state, and that of its clock.
+"""What a training run needs to resume after it was killed: the state of its model and clock.
 
-A checkpoint is kept at the end of each epoch. What an interrupted process did since then is lost,
-and is charged. Each process has a file, named by the moment at which it began, that the sampler
-touches twice a second: so the next one knows how long it lived, and how often one began in vain.
+A checkpoint is saved at the end of each epoch. What an interrupted process did after that is lost,
+but charged. Each process has a file, named after its start time, that the sampler touches twice a
+second, so the next process knows how long it lived, and how many starts came to nothing.
 """
 
 import shutil
@@ -17,16 +17,16 @@ from typing import Any
 from epochcost import errors, files
 from epochcost.measurement.clock import Clock, Epoch, process_age
 
-# A process that never gets to the end of an epoch is not started for ever.
+# A run that never gets to the end of an epoch is not restarted forever.
 MOST_STARTS = 3
 _ALIVE = "alive-"
 
 
 class Checkpoints:
-    """The folder of one run's checkpoint, as this process has it.
+    """The checkpoint folder of one run, as used by this process.
 
     Args:
-        waited: seconds since this process began that do not count.
+        waited: seconds since this process started that do not count.
     """
 
     def __init__(self, folder: Path, waited: float) -> None:
@@ -40,22 +40,21 @@ class Checkpoints:
 
     @property
     def starts(self) -> int:
-        """How many processes have begun since the last whole epoch, with this one.
+        """How many processes have started since the last complete epoch, including this one.
 
-        Those that were asked to end are not among them.
+        Those that were asked to stop are not counted.
         """
         return 1 + len(self._others())
 
     def begin(self, run: dict[str, Any], clock: Clock, started_at: str) -> str:
-        """Bring the clock to where the last process left it, if one did.
+        """Set the clock to where the previous process left off, if there was one.
 
         Args:
-            run: what must be the same for a training to go on: recipe, data, software, kind of
-                machine.
-            started_at: the time of day at which this process began.
+            run: what must match for training to resume: recipe, data, software, kind of machine.
+            started_at: the date and time at which this process started.
 
         Returns:
-            The time of day at which the first process of the run began.
+            The date and time at which the first process of the run started.
         """
         before = self._before(run)
         if before:
@@ -72,15 +71,15 @@ class Checkpoints:
             "started_at": before.get("started_at", started_at),
             "since": _moment(self.alive),
         }
-        # Of this process nothing is kept yet, so all of it would be lost.
+        # Nothing from this process is saved yet, so all of it would be lost.
         self._save(clock, clock.wall_before, _moment(self.alive))
         clock.keep = self.keep
         return self._state["started_at"]
 
     def keep(self, clock: Clock, write: Callable[[Path], None]) -> None:
-        """Keep the end of an epoch; the one before is dropped only when this one is whole.
+        """Save the end of an epoch; the previous one is deleted only once this one is complete.
 
-        A disk that is full costs the checkpoint, not the run.
+        A full disk costs the checkpoint, not the run.
 
         Args:
             write: writes the framework's state to a path.
@@ -103,7 +102,7 @@ class Checkpoints:
             sign.unlink(missing_ok=True)
 
     def leave(self) -> None:
-        """This process was asked to end: its time is charged, and it is no start in vain."""
+        """This process was asked to stop: charge its time, but not as a failed start."""
         path = self.folder / "state.json"
         if self._state and path.exists():
             state = files.read_json(path)
@@ -114,14 +113,14 @@ class Checkpoints:
             files.write_json(path, state | {"saved_at": time.time(), "since": time.time()})
         self.alive.unlink(missing_ok=True)
         with suppress(OSError):
-            self.folder.rmdir()  # where no state is in it
+            self.folder.rmdir()  # if it holds no state
 
     def drop(self) -> None:
-        """The run has its record."""
+        """Delete the checkpoint, for instance once the run has its record."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _before(self, run: dict[str, Any]) -> dict[str, Any]:
-        """The state that an interrupted process left of the same run; {} where there is none."""
+        """The state left by an interrupted process of the same run; {} if there is none."""
         path = self.folder / "state.json"
         if not path.exists():
             return {}
@@ -144,12 +143,11 @@ class Checkpoints:
         return [sign for sign in self.folder.glob(f"{_ALIVE}*") if sign != self.alive]
 
     def _killed_since(self, before: dict[str, Any]) -> list[Path]:
-        """The files of the process that left a state, and of those that got no further than
-        their start after it."""
+        """Files of the process that left a state, and of later ones killed while starting."""
         return [sign for sign in self._others() if _moment(sign) >= before["since"]]
 
     def _lost(self, before: dict[str, Any]) -> float:
-        """Seconds that killed processes lived after what was kept, up to their last sign."""
+        """Seconds that killed processes lived after the last save, to their last sign of life."""
         return sum(
             max(0.0, sign.stat().st_mtime - max(_moment(sign), before["saved_at"]))
             for sign in self._killed_since(before)
@@ -167,12 +165,12 @@ class Checkpoints:
 
 
 def _moment(alive: Path) -> float:
-    """The time at which a process began, by the name of its file."""
+    """The time at which a process started, from the name of its file."""
     return int(alive.name.removeprefix(_ALIVE)) / 1e9
 
 
 def _epoch(state: dict[str, Any]) -> Epoch:
-    # JSON has no numbers as keys.
+    # JSON keys cannot be numbers.
     marks = {
         name: {int(step): seconds for step, seconds in state.get(name, {}).items()}
         for name in ("marks", "eval_marks")

@@ -1,7 +1,7 @@
 """The clock of a run: phases, epochs, and blocks of steps, on one monotonic clock.
 
-The epoch clock is that of the published logs: from epoch begin to epoch end with the validation
-pass, graph building inside epoch 1, process start and data loading outside. The device is
+Epochs are timed as in the published logs: from start to end including the validation pass, with
+graph building inside epoch 1, but process start and data loading outside. The device is
 synchronised where a time is taken and nowhere else.
 """
 
@@ -24,9 +24,9 @@ _INPUT_ROUNDS = 3
 
 @dataclass
 class Epoch:
-    """One epoch as it was timed.
+    """One epoch as timed.
 
-    marks, eval_marks: seconds since training, or validation, began, by the steps done until then.
+    marks, eval_marks: seconds since training, or validation, began, by the steps done by then.
     eval_s, accuracy: None where the recipe has no validation.
     """
 
@@ -45,24 +45,24 @@ class Epoch:
 
 
 class Stopwatch:
-    """Seconds since it was made."""
+    """Seconds since its creation."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
 
     def seconds(self) -> float:
-        """Seconds until now."""
+        """Seconds so far."""
         return time.perf_counter() - self._start
 
 
 def process_age() -> float:
-    """Seconds since this process was started, by the system's account (10 ms steps).
+    """Seconds since this process started, according to the system (10 ms steps).
 
-    Linux counts from when it was booted. Its time of day at boot, which psutil adds, is a whole
-    second, and would make each process seem up to a second older than it is.
+    Linux counts from boot. The boot time, which psutil adds, is in whole seconds, and would make
+    each process seem up to a second older than it is.
     """
     try:
-        # The name before the closing bracket may hold spaces; the 22nd field is the start.
+        # The name before the closing bracket may contain spaces; the 22nd field is the start time.
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
         return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, AttributeError):
@@ -74,16 +74,16 @@ def _first_after(step: int, marks: tuple[int, ...]) -> float:
 
 
 class Clock:
-    """Takes the times of one run.
+    """Times one run.
 
     A framework sets `synchronise` to a function that returns when the device is idle (and
-    `steps_per_call`, if it does several steps in one), then calls
-    `epoch_begin`, `step` before each step, `train_end`, `evaluation_step` before each step of
-    validation, `epoch_end` and `checkpoint`.
+    `steps_per_call`, if one call does several steps), then calls `epoch_begin`, `step` before each
+    step, `train_end`, `evaluation_step` before each step of validation, `epoch_end` and
+    `checkpoint`.
 
     Args:
         schedule: how far the run trains.
-        waited: seconds since the process began that do not count.
+        waited: seconds since the process started that do not count.
     """
 
     def __init__(self, schedule: Schedule, waited: float = 0.0) -> None:
@@ -97,27 +97,27 @@ class Clock:
         self.input: dict[str, float] | None = None
         self.sample: str | None = None
         self.accuracy: float | None = None  # of the finished model, where an extra pass gives it
-        # Of one sample through the model, forwards; None where nobody has counted them.
+        # In the forward pass of one sample; None if not counted.
         self.multiply_adds: int | None = None
-        # Of a run that goes on after it was interrupted (checkpoints.py):
+        # For a run that resumes after an interruption (checkpoints.py):
         self.interruptions = 0
         self.wall_before = 0.0
         self.resume_from: Path | None = None
         self.keep: Callable[[Clock, Callable[[Path], None]], None] = lambda clock, write: None
         self._begin = self._eval_begin = 0.0
         self._next_mark = self._next_eval_mark = math.inf
-        self._index = -1  # of the last step that was told of, in this part of the epoch
+        self._index = -1  # of the last step reported in this part of the epoch
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Time a phase; `phase_now` names the phase that a failure happened in."""
+        """Time a phase; `phase_now` names the phase in which a failure happened."""
         self.phase_now = name
         start = time.perf_counter()
         yield
         self.add(name, time.perf_counter() - start)
 
     def add(self, phase: str, seconds: float) -> None:
-        """Count seconds that were timed elsewhere towards a phase."""
+        """Add seconds that were timed elsewhere to a phase."""
         self.phases[phase] = self.phases.get(phase, 0.0) + seconds
 
     def epoch_begin(self) -> None:
@@ -131,7 +131,7 @@ class Clock:
     def step(self, index: int) -> None:
         """Step `index` of the epoch (from 0) is about to start.
 
-        A framework that does several steps in one call tells of the first of them alone.
+        A framework that does several steps per call reports only the first of them.
         """
         self._index = index
         if index < self._next_mark:
@@ -168,7 +168,7 @@ class Clock:
         epoch.loss, epoch.accuracy = loss, accuracy
 
     def _check_steps(self, part: str, planned: int) -> None:
-        """A pass in other batches than planned would be another work, and its time a wrong one."""
+        """Refuse a pass with more or fewer steps than planned: its time would be for other work."""
         last, self._index = self._index, -1
         if last >= planned:
             raise RuntimeError(f"{part} had step {last + 1} of {planned}")
@@ -176,7 +176,7 @@ class Clock:
             raise RuntimeError(f"{part} ended in step {last + 1} of {planned}")
 
     def resume(self, restore: Callable[[Path], None]) -> None:
-        """Go on where an interrupted process left, if one did.
+        """Resume where an interrupted process left off, if there was one.
 
         Args:
             restore: reads the framework's state from a path.
@@ -196,7 +196,7 @@ class Clock:
                 ) from error
 
     def checkpoint(self, write: Callable[[Path], None]) -> None:
-        """The epoch is over: keep what is needed to go on from here, where that is wanted.
+        """The epoch is over: save what is needed to resume from here, if that is wanted.
 
         Args:
             write: writes the framework's state to a path.
@@ -204,22 +204,22 @@ class Clock:
         self.keep(self, write)
 
     def wall(self) -> float:
-        """Seconds of the run's processes so far, without waiting for other trainings."""
+        """Seconds of the run's processes so far, excluding waits for other training runs."""
         return self.wall_before + process_age() - self.waited
 
     def time_input(
         self, steps: int, take: Callable[[], None], loop: Callable[[], None] | None = None
     ) -> None:
-        """Time what it takes to have `steps` batches and do nothing with them.
+        """Time loading `steps` batches and doing nothing with them.
 
-        It is done after training, so that it disturbs nothing. Each is done three times, in turn,
-        and the middle counts. Where a framework has its next batch ready while it trains, the wait
-        for data within training is shorter than this.
+        Done after training, so that it disturbs nothing. Each is timed three times, alternating,
+        and the median counts. If a framework prepares its next batch while it trains, the wait for
+        data within training is shorter than this.
 
         Args:
-            take: has so many batches.
-            loop: does the same with a batch that is there already: the framework's own loop, which
-                costs its time without any input.
+            take: loads that many batches.
+            loop: does the same with a batch that is already there: the framework's own loop, which
+                takes time even without input.
         """
         takes, loops = [], []
         with self.phase("measuring"):

@@ -1,7 +1,7 @@
-"""Which rented machine this is: instance type and zone, as the cloud's own service says.
+"""Which rented machine this is: instance type and zone, from the cloud's metadata service.
 
-The service is asked only where the firmware carries the signature of a cloud that is known, so
-that no other machine waits for an answer or talks to its network.
+The service is queried only where the firmware carries the signature of a known cloud, so that no
+other machine waits for an answer or talks to its network.
 """
 
 import http.client
@@ -10,16 +10,16 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-# All three clouds have it there.
+# The same address on all three clouds.
 SERVICE = "http://169.254.169.254"
 TIMEOUT_S = 1.0
 _AZURE_ASSET_TAG = "7783-7084-3265-9085-8269-3286-77"
 
 
 def describe(root: Path = Path("/"), service: str = SERVICE) -> dict[str, str | None] | None:
-    """Provider, instance type, zone, and whether it may be taken away; None on no known cloud.
+    """Provider, instance type, zone, and whether it may be reclaimed; None outside known clouds.
 
-    Where the service does not answer, the provider is all that is said.
+    If the service does not answer, only the provider is given.
 
     Args:
         root: the file system's root; another one in tests.
@@ -96,7 +96,7 @@ _ASK = {"gcp": _ask_gcp, "aws": _ask_aws, "azure": _ask_azure}
 
 
 def _get(address: str, headers: dict[str, str], method: str = "GET") -> str:
-    """The text at an address, past any proxy, as the service is on the machine's own link."""
+    """The text at an address, bypassing any proxy, as the service is link-local."""
     request = urllib.request.Request(address, headers=headers, method=method)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(request, timeout=TIMEOUT_S) as answer:

@@ -10,10 +10,10 @@ import pynvml
 
 from epochcost.errors import InputError
 
-# NVML counts GPUs by their place on the bus; CUDA would begin with the fastest.
+# NVML numbers GPUs by their place on the bus; CUDA would start with the fastest.
 os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
 _MIB = 2**20
-# Why a GPU's clock is held down; a cap on its power is what a GPU at full work meets.
+# Why a GPU's clock is held down; a GPU under full load reaches its power cap.
 _REASONS = {
     "power cap": pynvml.nvmlClocksThrottleReasonSwPowerCap,
     "heat": pynvml.nvmlClocksThrottleReasonSwThermalSlowdown,
@@ -25,7 +25,7 @@ POWER_CAP = "power cap"
 
 
 def describe() -> tuple[list[dict[str, Any]], dict[str, str | None]]:
-    """The GPUs that this process may use, the driver's version and that of its CUDA."""
+    """The GPUs that this process may use, and the versions of the driver and its CUDA."""
     with _nvml() as handles:
         if handles is None:
             return [], {"driver": None, "cuda_driver": None}
@@ -46,7 +46,7 @@ def describe() -> tuple[list[dict[str, Any]], dict[str, str | None]]:
 
 
 def compute_capabilities() -> list[tuple[int, int]]:
-    """What generation each GPU is of."""
+    """The CUDA compute capability of each GPU."""
     with _nvml() as handles:
         return [pynvml.nvmlDeviceGetCudaComputeCapability(handle) for handle in handles or []]
 
@@ -64,10 +64,10 @@ def watch() -> "list[Watched]":
 
 
 def _visible(handles: list) -> list:
-    """Those of the GPUs that CUDA_VISIBLE_DEVICES lets frameworks see, by number or uuid.
+    """The GPUs that CUDA_VISIBLE_DEVICES lets frameworks see, by number or UUID.
 
     Raises:
-        InputError: it names a part of a GPU.
+        InputError: it names a part of a GPU (MIG).
     """
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     if named is None:
@@ -88,7 +88,7 @@ def _visible(handles: list) -> list:
 
 
 class Watched:
-    """One GPU during a run, which has not begun to use it when this is made."""
+    """One GPU during a run; created before the run starts to use it."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
@@ -100,7 +100,7 @@ class Watched:
         self._held_down: set[str] | None = None
 
     def sample(self) -> None:
-        """Look once; what the GPU does not tell is left out."""
+        """Take one sample; what the GPU does not report is left out."""
         handle = self._handle
         if use := _ask(pynvml.nvmlDeviceGetUtilizationRates, handle):
             self._seen["share"].append(use.gpu / 100)
@@ -118,7 +118,7 @@ class Watched:
             self._held_down |= {name for name, bit in _REASONS.items() if held & bit}
 
     def summary(self, seconds: float) -> dict[str, Any]:
-        """What was seen in that many seconds; null for what the GPU does not tell."""
+        """What was seen in that many seconds; null for what the GPU does not report."""
         seen = self._seen
         energy, method = self._used_energy(seconds)
         return {
@@ -140,7 +140,7 @@ class Watched:
         }
 
     def _used_energy(self, seconds: float) -> tuple[float | None, str | None]:
-        """Joules by the GPU's counter, or else by its power as it was sampled."""
+        """Joules from the GPU's counter, or else from its sampled power."""
         after = _ask(pynvml.nvmlDeviceGetTotalEnergyConsumption, self._handle)
         if self._energy is not None and after is not None:
             return (after - self._energy) / 1000, "NVML counter"

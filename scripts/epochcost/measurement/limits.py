@@ -1,4 +1,4 @@
-"""What a container lets its processes have: the limits of their control groups (v1 and v2)."""
+"""What a container allows its processes: the limits of their control groups (v1 and v2)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ _UNLIMITED = 2**60  # v1 writes a number as large as this for "no limit"
 
 
 def cpus(root: Path = Path("/")) -> float | None:
-    """Processors' worth of time that this process may use, or None for all there are.
+    """Processor time that this process may use, as a number of CPUs; None if unlimited.
 
     Args:
         root: the file system's root; another one in tests.
@@ -17,7 +17,7 @@ def cpus(root: Path = Path("/")) -> float | None:
 
 
 def memory_gib(root: Path = Path("/")) -> float | None:
-    """Memory that this process may use, or None for all there is."""
+    """Memory that this process may use, in GiB; None if unlimited."""
     limits = [
         int(text)
         for folder in _folders(root, "memory")
@@ -28,9 +28,9 @@ def memory_gib(root: Path = Path("/")) -> float | None:
 
 
 def throttled_seconds(root: Path = Path("/")) -> float | None:
-    """Seconds that processes were held back since a share was used up, or None.
+    """Seconds that processes were throttled because a quota was used up, or None.
 
-    Each group counts for its own share, and for each of its processors.
+    Each control group counts them for its own quota; the largest count is taken.
     """
     found = []
     for folder in _folders(root, "cpu"):
@@ -43,7 +43,7 @@ def throttled_seconds(root: Path = Path("/")) -> float | None:
 
 
 def _share(folder: Path) -> float | None:
-    """The processor time of a group over a period, by the period."""
+    """The processor time allowed to a group per period, divided by the period."""
     quota, _, period = _read(folder / "cpu.max").partition(" ")
     if not quota:
         quota, period = _read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us")

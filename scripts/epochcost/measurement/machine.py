@@ -13,11 +13,12 @@ from epochcost.measurement import gpus, limits
 
 
 def describe() -> dict[str, Any]:
-    """Facts about this machine, as a record holds them; null for what it does not tell.
+    """Facts about this machine, as a record holds them; null for what it does not report.
 
-    `id` is the same as long as it is the same machine: it is made from the system's machine id,
-    processor, memory and the GPUs that may be used, not from driver, kernel or name: with other
-    GPUs it counts as another machine. The machine id itself is hashed, never stored.
+    `id` identifies the machine. It is made from the system's machine id (without one, from the
+    boot id or the host name), processor, memory and the GPUs that may be used, not from driver or
+    kernel; with other GPUs it counts as another machine. The machine id itself is hashed, never
+    stored.
     """
     found, drivers = gpus.describe()
     facts = {
@@ -38,20 +39,20 @@ def describe() -> dict[str, Any]:
 
 
 def usable_cores() -> int:
-    """Logical cores that this process may use: by its affinity, and by its container's share."""
+    """Logical cores that this process may use, given its affinity and its container's quota."""
     allowed, share = allowed_cores(), limits.cpus()
     return allowed if share is None else max(1, min(allowed, int(share)))
 
 
 def allowed_cores() -> int:
-    """Logical cores that the threads of this process may be on, whatever share it has of them."""
+    """Logical cores that the threads of this process may run on, whatever its quota."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return psutil.cpu_count() or 1
 
 
 def has_bfloat16(device: str) -> bool:
-    """Whether a device, `cpu` or `gpu`, has arithmetic of its own for bfloat16."""
+    """Whether a device, `cpu` or `gpu`, supports bfloat16 arithmetic in hardware."""
     if device == "gpu":
         return all(capability >= (8, 0) for capability in gpus.compute_capabilities())
     try:
@@ -74,7 +75,7 @@ def _identity(facts: dict[str, Any]) -> str:
 
 
 def _system_id() -> str:
-    # The last two are of the machine that a container runs on.
+    # In a container, the last two are those of its host.
     for path in (
         "/etc/machine-id",
         "/var/lib/dbus/machine-id",
@@ -115,7 +116,7 @@ def _caches() -> dict[str, int] | None:
 
 
 def _hypervisor() -> bool | None:
-    """Whether the processor says that it is a virtual one."""
+    """Whether the processor reports that it is virtual."""
     try:
         return bool(re.search(r"^flags.*\bhypervisor\b", Path("/proc/cpuinfo").read_text(), re.M))
     except OSError:

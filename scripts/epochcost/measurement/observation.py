@@ -16,7 +16,7 @@ from epochcost.records.record import LOSS, SCHEMA_VERSION, reached
 
 
 def now() -> str:
-    """The time of day, for people: UTC, to the second."""
+    """The current date and time, for people: UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -39,13 +39,13 @@ def record(
         failure: phase and reason when the run failed, else None.
     """
     recipe = about["settings"]
-    # Generated data say nothing about quality, and neither does a part of a training.
+    # Generated data say nothing about quality, and neither does partial training.
     generated = about["data"]["source"] == "synthetic"
     judged = run["scale"] == "full" and failure is None and not generated
     batch = recipe["batch_size"]
     blocks = [] if failure else _blocks(clock, batch)
     wall = clock.wall()
-    # What an earlier process used was not counted.
+    # The energy that an earlier process used was not counted.
     energy, method = (None, None) if clock.interruptions else _energy(seen)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -75,11 +75,11 @@ def record(
 
 
 def data_part(manifest: dict[str, Any], samples: tuple[int, int]) -> dict[str, Any]:
-    """What a record says of the data.
+    """What a record says about the data.
 
     Args:
         manifest: of the prepared arrays.
-        samples: of them: training, validation.
+        samples: the numbers of training and validation samples.
     """
     return {
         "dataset": manifest["dataset"],
@@ -110,7 +110,7 @@ def _epochs(clock: Clock, metric: str) -> list[dict[str, Any]]:
 
 
 def _quality(clock: Clock, wanted: dict[str, Any], judged: bool) -> dict[str, Any]:
-    """What the last epoch reached, or an extra pass after it, beside the target of the recipe."""
+    """The quality after the last epoch, or by an extra pass after it, and the recipe's target."""
     metric, target = wanted["metric"], wanted["target"]
     value = _metric(clock.epochs[-1], metric) if clock.epochs else None
     if clock.accuracy is not None:
@@ -124,7 +124,7 @@ def _quality(clock: Clock, wanted: dict[str, Any], judged: bool) -> dict[str, An
 
 
 def _utilisation(shares: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
-    """How much of the machine the run used; GPUs one by one, in `gpu_share` together."""
+    """How much of the machine the run used; GPUs one by one, and averaged in `gpu_share`."""
     gpus = seen.get("gpus", [])
     known = [gpu["share"] for gpu in gpus if gpu["share"] is not None]
     peaks = [activity.peak_rss_mib(), seen.get("peak_rss_mib")]
@@ -138,7 +138,7 @@ def _utilisation(shares: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]
 
 
 def _energy(seen: dict[str, Any]) -> tuple[float | None, str | None]:
-    """Joules of processor and GPUs together, as far as they have counters, and by which."""
+    """Total joules of processor and GPUs, as far as they are measured, and by which methods."""
     parts = {}
     if seen.get("cpu_energy_j") is not None:
         parts["RAPL"] = seen["cpu_energy_j"]
@@ -155,11 +155,11 @@ def diverged(clock: Clock) -> bool:
 
 
 def _phases(clock: Clock, wall: float) -> dict[str, float | None]:
-    """Seconds by phase, together the wall time; the first step is taken out of the training."""
+    """Seconds by phase, which add up to the wall time; `train` excludes the first step."""
     phases: dict[str, float | None] = dict.fromkeys(PHASES)
     phases.update(clock.phases)
     if clock.epochs:
-        # Of a framework that does several steps in one call it is the first of these calls.
+        # For a framework that does several steps per call, it is the first of these calls.
         first = min(clock.epochs[0].marks.values(), default=None)
         train = sum(epoch.train_s for epoch in clock.epochs)
         phases["first_step"] = first
@@ -171,12 +171,12 @@ def _phases(clock: Clock, wall: float) -> dict[str, float | None]:
 
 
 def _metric(epoch: Epoch, name: str) -> float | None:
-    """What the quality of a run is judged by: held-out accuracy, or the training loss."""
+    """What a run's quality is judged by: held-out accuracy, or the training loss."""
     return _finite(epoch.loss if name == LOSS else epoch.accuracy)
 
 
 def _blocks(clock: Clock, batch: int) -> list[dict[str, Any]]:
-    """The stretches of steps that were timed without a stop, of all epochs."""
+    """The stretches of steps between readings of the clock, in all epochs."""
     schedule, blocks = clock.schedule, []
     for epoch in clock.epochs:
         parts = [(TRAIN, epoch.marks, schedule.steps, epoch.train_s, schedule.samples)]
@@ -199,10 +199,10 @@ def _blocks(clock: Clock, batch: int) -> list[dict[str, Any]]:
 
 
 def _steady_state(clock: Clock, blocks: list[dict[str, Any]], batch: int) -> dict[str, Any] | None:
-    """Samples per second once warm: over the epochs after the first.
+    """Samples per second once warmed up: over the epochs after the first.
 
-    Of a quick run, whose epochs are short, without what an epoch takes beside its steps. `low` and
-    `high` are the slowest and the fastest of the parts.
+    For a quick run, whose epochs are short, without the time an epoch takes beside its steps.
+    `low` and `high` are the slowest and the fastest of the parts.
     """
     schedule = clock.schedule
     parts = [schedule.samples / epoch.train_s for epoch in clock.epochs[1:] if epoch.train_s]
@@ -219,10 +219,9 @@ def _steady_state(clock: Clock, blocks: list[dict[str, Any]], batch: int) -> dic
 
 
 def _flop(clock: Clock) -> int | None:
-    """Operations to train on one sample: the way back takes twice those of the way forwards.
+    """Operations to train on one sample: the backward pass takes twice those of the forward pass.
 
-    Only those of dense, convolutional and recurrent layers are counted, each product with its sum
-    as two.
+    Only dense, convolutional and recurrent layers are counted, each multiply-add as two operations.
     """
     return None if clock.multiply_adds is None else 3 * 2 * clock.multiply_adds
 

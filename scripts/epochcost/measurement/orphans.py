@@ -1,4 +1,4 @@
-"""Processes that a training starts end with it, also where it is killed."""
+"""Processes that a training run starts end with it, even if it is killed."""
 
 import ctypes
 import signal

@@ -6,12 +6,12 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-# The environment variable that tells a rented machine: it gets the sources without git's history.
+# The environment variable that tells this to a rented machine, whose sources have no git history.
 COMMIT = "EPOCHCOST_COMMIT"
 
 
 def code(root: Path) -> str:
-    """A short name for what the scripts say, with or without git; equal for equal scripts."""
+    """A short hash of the scripts' contents, with or without git; equal for equal scripts."""
     content = hashlib.sha256()
     for path in sorted((root / "scripts").rglob("*.py")):
         content.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
@@ -19,9 +19,9 @@ def code(root: Path) -> str:
 
 
 def commit(root: Path) -> dict[str, Any] | None:
-    """The commit of the code, and whether it was changed since.
+    """The commit of the code, and whether the code was changed since.
 
-    Outside of git it is what COMMIT says; None without that.
+    Outside git, what COMMIT says; None without that.
     """
     try:
         changes = _git(root, "status", "--porcelain", "--untracked-files=no")
@@ -32,7 +32,7 @@ def commit(root: Path) -> dict[str, Any] | None:
 
 
 def to_send(root: Path) -> str:
-    """What COMMIT is to be elsewhere: the commit, with `,changed` where it was; or empty."""
+    """The value for COMMIT elsewhere: the commit, with `,changed` if it was; or empty."""
     known = commit(root)
     return "" if known is None else known["commit"] + (",changed" if known["dirty"] else "")
 

@@ -1,4 +1,4 @@
-"""Looks at the machine twice a second while a run goes on, from a process of its own.
+"""Samples the machine twice a second during a run, from a process of its own.
 
 The process ends, and prints what it saw as JSON, when its standard input is closed: by the run
 when it is done, by the system when the run is killed.
@@ -22,16 +22,16 @@ import psutil
 from epochcost.measurement import gpus, limits
 
 INTERVAL_S = 0.5
-# Others that keep more of the cores busy than this disturb a run.
+# Others that keep more cores busy than this disturb a run.
 OTHERS_LIMIT_CORES = 0.25
 _PATIENCE_S = 10
 
 
 class Sampler:
-    """Samples this process and its machine from its making until `stop`.
+    """Samples this process and its machine from creation until `stop`.
 
     Args:
-        alive: a file to touch at each sample, as long as it is there.
+        alive: a file to touch at each sample, as long as it exists.
     """
 
     def __init__(self, alive: Path | None = None) -> None:
@@ -44,7 +44,7 @@ class Sampler:
         )
 
     def stop(self) -> dict[str, Any]:
-        """What was seen (`Observed.summary`); {} where the sampler came to harm."""
+        """What was seen (`Observed.summary`); {} if the sampler failed."""
         try:
             answer, _ = self._process.communicate(timeout=_PATIENCE_S)
             return json.loads(answer)
@@ -55,10 +55,10 @@ class Sampler:
 
 
 class Observed:
-    """What the samples of a run say together.
+    """What the samples of a run add up to.
 
     Args:
-        pid: the process of the run; those that it starts belong to it.
+        pid: the process of the run; those that it starts count towards it.
     """
 
     def __init__(self, pid: int) -> None:
@@ -74,7 +74,7 @@ class Observed:
         self.samples = 0
 
     def sample(self) -> None:
-        """Look once."""
+        """Take one sample."""
         family = self._family()
         self._memory.append(_resident(family))
         work = _Work(*family)
@@ -91,7 +91,7 @@ class Observed:
     def summary(self) -> dict[str, Any]:
         """Memory, clocks, throttling, pressure and energy, for a record.
 
-        null is for what this machine does not tell.
+        null for what this machine does not report.
         """
         seconds = time.perf_counter() - self._since
         before, after = self._counters, _counters()
@@ -115,7 +115,7 @@ class Observed:
         }
 
     def _family(self) -> list[psutil.Process]:
-        """The processes of the run, without this one."""
+        """The processes of the run, except this one."""
         try:
             family = [self._run, *self._run.children(recursive=True)]
         except psutil.Error:
@@ -124,20 +124,20 @@ class Observed:
 
 
 class _Work:
-    """Processor time spent so far, by all and by some processes."""
+    """Processor time spent so far, by all processes and by given ones."""
 
     def __init__(self, *processes: psutil.Process) -> None:
         self._at = time.perf_counter()
         spent = psutil.cpu_times()
         idle = ("idle", "iowait", "steal", "guest", "guest_nice")  # guests are in user, too
         self._all = sum(getattr(spent, name) for name in spent._fields if name not in idle)
-        # Of a process that has ended its parent knows the time, once it has asked.
+        # A parent knows the time of a child that has ended, once it has waited for it.
         self._own = sum(sum(_asked(process.cpu_times, (0.0,))[:4]) for process in processes)
-        # This process is nobody's disturbance that could be helped.
+        # This process is not counted among the others: its disturbance cannot be helped.
         self._own += sum(psutil.Process().cpu_times()[:2])
 
     def others_since(self, before: "_Work") -> float | None:
-        """Cores that others kept busy since then; None for too short a time to say."""
+        """Cores that others kept busy since `before`; None if the time is too short to tell."""
         seconds = self._at - before._at
         if seconds < INTERVAL_S / 2:
             return None
@@ -145,12 +145,12 @@ class _Work:
 
 
 def _resident(processes: list[psutil.Process]) -> int:
-    """Bytes that processes hold in memory; what they share counts for each."""
+    """Bytes that processes hold in memory; what they share counts for each of them."""
     return sum(_asked(process.memory_info, (0,))[0] for process in processes)
 
 
 def _asked(question: Callable[[], Any], otherwise: Any) -> Any:
-    """What a process says; `otherwise` where it has just ended."""
+    """What a process answers; `otherwise` if it has just ended."""
     try:
         return question()
     except psutil.Error:
@@ -158,10 +158,10 @@ def _asked(question: Callable[[], Any], otherwise: Any) -> Any:
 
 
 class _Rapl:
-    """The energy counters of the processor packages, where they are there and can be read."""
+    """The energy counters of the processor packages, where they exist and can be read."""
 
     def __init__(self, folder: Path = Path("/sys/class/powercap")) -> None:
-        # Beside the packages there may be the whole platform, which holds them.
+        # Besides the packages, the whole platform may be listed, which includes them.
         self._packages = [
             path.parent
             for path in folder.glob("intel-rapl:*/name")
@@ -171,7 +171,7 @@ class _Rapl:
         self.joules: float | None = 0.0 if self._last else None
 
     def read(self) -> None:
-        """Add what was used since the last time; a counter that ran over starts at 0 again."""
+        """Add what was used since the last time; a counter that overflows restarts at 0."""
         if self.joules is None:
             return
         now = self._values()
@@ -194,7 +194,7 @@ def _share_above(values: list[float], limit: float) -> float | None:
 
 
 def spread(values: list[float]) -> dict[str, float] | None:
-    """The least, the median and the most of some values; None of none."""
+    """The minimum, median and maximum of some values; None if there are none."""
     if not values:
         return None
     return {
@@ -205,8 +205,8 @@ def spread(values: list[float]) -> dict[str, float] | None:
 def _counters() -> dict[str, float | None]:
     """Counters that only grow; None where the system has none.
 
-    throttled: times that a processor was slowed down for its heat. swapped_mib: memory moved to
-    or from the disk. stalled_s: seconds that some process waited for memory.
+    throttled: how often a processor was slowed down because of heat. swapped_mib: memory moved to
+    or from disk. stalled_s: seconds that some process waited for memory.
     """
     swap = psutil.swap_memory()
     return {
@@ -236,7 +236,7 @@ def _stalled() -> float | None:
 
 def _observe(pid: int, alive: Path | None) -> None:
     """Sample until standard input is closed, then print the summary."""
-    # A signal to end is for the run, which then ends this process too.
+    # A signal to stop is meant for the run, which then ends this process too.
     for notice in (signal.SIGTERM, signal.SIGINT):
         signal.signal(notice, signal.SIG_IGN)
     observed = Observed(pid)
@@ -255,4 +255,4 @@ if __name__ == "__main__":
     try:
         _observe(int(sys.argv[1]), Path(sys.argv[2]) if sys.argv[2:] else None)
     except (psutil.Error, BrokenPipeError):
-        sys.exit(1)  # the run was killed, and nobody asks any more
+        sys.exit(1)  # the run was killed, and nobody needs the summary

@@ -1,17 +1,17 @@
-"""How far a run trains: to the last epoch, or the quick part of it that predicts the whole."""
+"""How far a run trains: to the last epoch, or just a quick part that predicts the whole."""
 
 import math
 from dataclasses import dataclass
 
-# A quick run: short epochs, as the speed may change from one epoch to the next and stay within it.
-# In training and in validation the clock is read around the steps between, without the first one
-# and the last two: what a framework does once a pass falls on these.
+# A quick run: short epochs, as the speed may change between epochs but is steady within each.
+# In training and in validation the clock is read around the steps between the first one and the
+# last two, as these include what a framework does once per pass.
 QUICK_EPOCHS = 8
 QUICK_STEPS = 32
 LAST_STEPS = 2
-# So many that what begins a pass weighs little.
+# Enough that the start of a pass weighs little.
 INPUT_STEPS = 331
-# Fine-tuning a large model takes seconds a step on a processor, and each of its epochs differs.
+# Fine-tuning a large model takes seconds per step on a processor, and its epochs differ in kind.
 QUICK_TUNING_STEPS = 6
 
 
@@ -22,9 +22,9 @@ class Schedule:
     epochs: passes over the training data.
     steps: training steps of an epoch; fewer than the whole epoch in a quick run.
     samples: training samples of an epoch; the last batch of a quick run is as large as that of the
-        whole epoch, so that what a framework compiles for it is met.
+        whole epoch, so that a framework compiles for that size too.
     marks: steps after which the clock is read within an epoch, ascending.
-    evaluation_steps, evaluation_samples, evaluation_marks: the same of a validation pass; 0 where
+    evaluation_steps, evaluation_samples, evaluation_marks: the same for a validation pass; 0 if
         the recipe has none.
     """
 
@@ -38,14 +38,14 @@ class Schedule:
 
     @property
     def input_steps(self) -> int:
-        """Batches of the pass over the input alone."""
+        """Batches in the pass over the input alone."""
         return min(self.steps, INPUT_STEPS)
 
 
 def plan(scale: str, recipe: dict, train_samples: int, validation_samples: int) -> Schedule:
     """The schedule of a run: `full`, or `quick` for a few short epochs.
 
-    A quick run of a recipe for fine-tuning trains a few steps of each of its epochs.
+    A quick run of a fine-tuning recipe trains a few steps of each epoch.
 
     Args:
         recipe: the workload's entry of config/workloads.yaml.
@@ -55,7 +55,7 @@ def plan(scale: str, recipe: dict, train_samples: int, validation_samples: int) 
         most = QUICK_TUNING_STEPS
     elif scale == "quick":
         most = QUICK_STEPS
-        # Of little data no more than a full run takes.
+        # With little data, no more than a full run takes.
         steps = math.ceil(train_samples / batch)
         epochs = min(QUICK_EPOCHS, epochs * steps // min(most, steps))
     training, validation = (_part(n, batch, most) for n in (train_samples, validation_samples))
@@ -63,12 +63,12 @@ def plan(scale: str, recipe: dict, train_samples: int, validation_samples: int) 
 
 
 def _part(samples: int, batch: int, most: int | None) -> tuple[int, int, tuple[int, ...]]:
-    """Steps, samples and marks of a pass over all samples, or over so many batches at the most."""
+    """Steps, samples and marks of a pass over all samples, or over at most `most` batches."""
     steps = math.ceil(samples / batch)
     if most is None:
         return steps, samples, (1,)
     few = min(most, steps)
     late = few - LAST_STEPS
-    # The last batch stays as large as it is.
+    # The last batch keeps its size.
     kept = samples - (steps - few) * batch
     return few, kept, (1, late) if late > 1 else (1,)

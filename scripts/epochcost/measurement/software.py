@@ -1,4 +1,4 @@
-"""Which software trains, and how it is set, as a record holds it."""
+"""Which software trains, and with which settings, as a record holds it."""
 
 import os
 import platform
@@ -22,7 +22,7 @@ _PACKAGES = (
     "jaxlib",
     "jax-cuda13-plugin",
     "numpy",
-    # What GPUs are reached through, as far as it is installed with the framework.
+    # The libraries for GPUs, if installed with the framework.
     "nvidia-cuda-runtime",
     "nvidia-cuda-runtime-cu12",
     "nvidia-cudnn-cu12",
@@ -33,11 +33,11 @@ _PACKAGES = (
 
 
 def describe(framework: ModuleType, settings: dict[str, Any]) -> dict[str, Any]:
-    """What of a record says which software trained, and how it was set.
+    """The part of a record on which software trained, and with which settings.
 
     Args:
         framework: the loaded framework (`frameworks.load`).
-        settings: what differs from the framework's own.
+        settings: those that differ from the framework's own.
     """
     about = {
         "python": platform.python_version(),
@@ -49,7 +49,7 @@ def describe(framework: ModuleType, settings: dict[str, Any]) -> dict[str, Any]:
         "settings": settings,
         "environment": _environment(),
     }
-    return about | getattr(framework, "SOFTWARE", {})  # of one in a Python of its own
+    return about | getattr(framework, "SOFTWARE", {})  # if it has a Python of its own
 
 
 def _environment() -> str:
@@ -62,7 +62,7 @@ def _environment() -> str:
 
 
 def _versions() -> dict[str, str]:
-    """The installed versions of the packages that decide speed."""
+    """The installed versions of the packages that determine speed."""
     found = {}
     for name in _PACKAGES:
         try:

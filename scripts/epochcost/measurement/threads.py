@@ -1,9 +1,9 @@
-"""As many threads as a framework takes by itself on the cores that its process may use."""
+"""Let a framework choose its own number of threads for the cores that its process may use."""
 
 import os
 
-# Snakemake sets the first six to the threads of a job, which --cores may make fewer than cores.
-# PyTorch keeps to them, TensorFlow and JAX do not: two frameworks of a table would differ in it.
+# Snakemake sets the first six to the threads of a job, which --cores may make fewer than the cores.
+# PyTorch respects them, TensorFlow and JAX do not: frameworks in the same table would differ.
 _LIMITS = (
     "OMP_NUM_THREADS",
     "GOTO_NUM_THREADS",
@@ -19,9 +19,9 @@ _LIMITS = (
 
 
 def lift_limits() -> None:
-    """Forget what the environment says of threads; who wants fewer cores gives fewer (taskset).
+    """Remove limits on threads from the environment; to use fewer cores, allow fewer (taskset).
 
-    To be called before a framework is imported, which reads it then.
+    Call this before a framework is imported, which is when it reads them.
     """
     for name in _LIMITS:
         os.environ.pop(name, None)

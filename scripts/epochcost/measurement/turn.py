@@ -1,4 +1,4 @@
-"""One training at a time on a machine, whoever starts it."""
+"""One training run at a time on a machine, whoever starts it."""
 
 import fcntl
 import os
@@ -17,7 +17,7 @@ LOCK = (_SHARED if _SHARED.is_dir() else Path(tempfile.gettempdir())) / "epochco
 
 @contextmanager
 def turn() -> Iterator[float]:
-    """Wait until no other training of epochcost runs on this machine; gives the seconds waited."""
+    """Wait until no other training run of epochcost is on this machine; yields seconds waited."""
     stopwatch = Stopwatch()
     handle = _open()
     try:
@@ -32,7 +32,7 @@ def turn() -> Iterator[float]:
 
 
 def _open() -> int:
-    """The lock file, which may be somebody else's: reading is enough to lock it."""
+    """Open the lock file, which may be another user's: read access is enough to lock it."""
     try:
         return os.open(LOCK, os.O_RDONLY)
     except FileNotFoundError:

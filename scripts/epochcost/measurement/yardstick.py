@@ -1,7 +1,7 @@
 """What this machine can do: matrix products, copies in memory, reading from its disk.
 
-The times of a run are held against it. Alone: `python -m epochcost.measurement.yardstick`, which
-prints JSON. It is a process of its own, so that its threads and its memory are not those of a run.
+The times of a run are compared with it. By itself: `python -m epochcost.measurement.yardstick`,
+which prints JSON. It is a separate process, so that its threads and memory are not those of a run.
 """
 
 import json
@@ -26,10 +26,10 @@ _PATIENCE_S = 60
 
 
 def measure(seconds: float = 0.15) -> dict[str, float]:
-    """The middle of repeated trials, so long each: products in GFLOP/s, copies in GiB/s.
+    """Medians of trials repeated for `seconds` each: products in GFLOP/s, copies in GiB/s.
 
-    Products are made by all cores. Copies are made by one, of more than fits into its caches; a
-    copy of n bytes counts as n read and n written.
+    Products use all cores. Copies use one, and are of more than fits into its caches; a copy of
+    n bytes counts as n read and n written.
     """
     rng = np.random.default_rng(1)
     left, right = rng.random((2, _SIDE, _SIDE), np.float32)
@@ -45,9 +45,9 @@ def measure(seconds: float = 0.15) -> dict[str, float]:
 
 
 def disk_read_mib_s(folder: Path, trials: int = 3) -> float | None:
-    """The slowest rate of reading a fresh file that the system was asked to forget.
+    """The slowest rate of reading a fresh file that the system was asked to drop from its cache.
 
-    None where it cannot be asked. Of a folder in memory it is the memory's.
+    None where it cannot be asked. For a folder in memory it is the memory's rate.
     """
     if not hasattr(os, "posix_fadvise"):
         return None
@@ -69,9 +69,9 @@ def disk_read_mib_s(folder: Path, trials: int = 3) -> float | None:
 
 
 def gpu(number: int, seconds: float) -> dict[str, float]:
-    """What a GPU does in PyTorch, the middle of repeated trials.
+    """What a GPU achieves in PyTorch, as medians of repeated trials.
 
-    Products are in TFLOP/s, copies in GiB/s. float32 is without TF32, as PyTorch has it by default.
+    Products are in TFLOP/s, copies in GiB/s. float32 is without TF32, as is PyTorch's default.
     """
     import torch
 
@@ -97,7 +97,7 @@ def gpu(number: int, seconds: float) -> dict[str, float]:
 
 
 def _trials(work: Callable[[], Any], seconds: float) -> Iterator[float]:
-    """Seconds of each repetition, after one to warm up."""
+    """Seconds of each repetition, after a warm-up."""
     work()
     whole = Stopwatch()
     while whole.seconds() < seconds:
@@ -107,9 +107,9 @@ def _trials(work: Callable[[], Any], seconds: float) -> Iterator[float]:
 
 
 def asked() -> dict[str, float] | None:
-    """What a process of its own measures in less than a second; None where it comes to harm."""
+    """What a separate process measures in less than a second; None if it fails."""
     package = Path(__file__).resolve().parents[2]
-    # A container may have less than the cores that a library counts.
+    # A container may have fewer cores than a library counts.
     cores = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(usable_cores()))
     try:
         done = subprocess.run(

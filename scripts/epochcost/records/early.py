@@ -6,7 +6,7 @@ from typing import Any
 
 from epochcost.records.passes import EVALUATE, TRAIN
 
-# What the first records were not sampled for.
+# What the first records did not sample.
 _SAMPLED = (
     "disturbed_share",
     "cpu_mhz",
@@ -18,9 +18,9 @@ _SAMPLED = (
 
 
 def completed(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with what its epochcost did not know yet: things that it did not do or measure.
+    """A record with the fields that its epochcost did not have yet: what it did not do or measure.
 
-    The file stays as it is.
+    The file is left unchanged.
     """
     if not isinstance(record, dict):
         raise TypeError("it holds no object")
@@ -45,7 +45,7 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """The timed stretches; the first records had those of the first epoch's training alone."""
+    """The timed stretches; the first records had only those of the first epoch's training."""
     blocks = record.get("blocks", [])
     if not blocks or "part" in blocks[0]:
         return blocks
@@ -53,7 +53,7 @@ def _blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
     first, batch = record["epochs"][0], record["settings"]["batch_size"]
     if first["eval_s"] is not None and first["eval_samples"]:
         steps = math.ceil(first["eval_samples"] / batch)
-        # Those passes that followed had nothing to build.
+        # The passes that followed had nothing to build.
         later = [one["seconds"] for one in record.get("evaluations", [])]
         seconds = fmean(later) if later else first["eval_s"]
         whole = {"steps": steps, "samples": first["eval_samples"], "seconds": seconds}

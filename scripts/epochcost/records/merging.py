@@ -1,4 +1,4 @@
-"""Records from elsewhere beside one's own: each once, checked, and as it was written."""
+"""Adds records from elsewhere to the local ones: each once, checked, and as it was written."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -41,8 +41,8 @@ class Merged:
 def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
     """Copy the records below `folder` (results/runs of another clone), or one file, to `own`.
 
-    A run that is there already is known by its machine and time. Where the name of another run is
-    in the way, a record takes the next trial that is free; its content stays as it is.
+    A run that is there already is recognised by its machine and time. Where another run has its
+    name, a record takes the next free trial; its content is left unchanged.
 
     Args:
         hardware: ids of the catalogue; records of others are refused.
@@ -64,7 +64,7 @@ def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
 
 
 def _checked(path: Path, hardware: Collection[str]) -> dict[str, Any]:
-    """A record that can be believed to be one."""
+    """A record that passes the checks."""
     content = record.read(path)
     schemas.check(content, SCHEMA, str(path))
     name = content["run"]["hardware"]
@@ -75,8 +75,8 @@ def _checked(path: Path, hardware: Collection[str]) -> dict[str, Any]:
 
 
 def _check_gate(path: Path, quality: dict[str, Any]) -> None:
-    """Refuse a record whose verdict is not what its own value and target say."""
-    if quality["reached"] is None:  # not judged: generated data, or a part of a training
+    """Refuse a record whose verdict contradicts its own value and target."""
+    if quality["reached"] is None:  # not judged: generated data, or part of a training
         return
     if quality["reached"] != record.reached(*(quality[key] for key in _JUDGED)):
         verdict = "reached" if quality["reached"] else "missed"

@@ -1,4 +1,4 @@
-"""What runs are called, which says where their records lie."""
+"""The names of runs, which say where their records are."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -22,17 +22,17 @@ class RunName:
         return f"{folder}/{self.variant}-{self.trial}"
 
     def path(self, root: Path) -> Path:
-        """Where its record lies below `root` (results/runs)."""
+        """Where its record is below `root` (results/runs)."""
         return root / f"{self}.json"
 
     @classmethod
     def of(cls, run: dict[str, Any]) -> "RunName":
-        """The name of a run that a record describes, or something else that has the parts."""
+        """The name of a run that a record, or anything else with the same parts, describes."""
         return cls(*(run[field.name] for field in fields(cls)))
 
     @classmethod
     def on(cls, hardware: str, name: str) -> "RunName":
-        """The run of a hardware that is called mnist_mlp/pytorch/default-1 there."""
+        """The run on `hardware` that is called, for example, mnist_mlp/pytorch/default-1 there."""
         return cls(hardware, *parts_of_name(name))
 
 
@@ -40,7 +40,7 @@ def parts_of_name(name: str) -> tuple[str, str, str, int]:
     """Workload, framework, variant and trial of a run's name: mnist_mlp/pytorch/default-1.
 
     Raises:
-        InputError: no run is called so.
+        InputError: no run is called that.
     """
     try:
         workload, framework, rest = name.split("/")

@@ -1,4 +1,4 @@
-"""Whether a record has all the parts that its schema asks for."""
+"""Whether a record has all the parts that its schema requires."""
 
 from functools import cache
 from pathlib import Path
@@ -6,16 +6,16 @@ from typing import Any
 
 from epochcost import files
 
-# By itself, as the environments of frameworks have no validator.
+# Not from schemas.py, as the environments of frameworks have no validator.
 _SCHEMA = Path(__file__).resolve().parents[3] / "config/schemas/record.schema.json"
-# Of what has none of these in the schema, nothing can be missing.
+# Where the schema has none of these, nothing can be missing.
 _WITH_PARTS = {"properties", "items", "oneOf"}
 
 
 def check(record: dict[str, Any]) -> None:
-    """Raise a KeyError or TypeError that names what a record lacks, in whatever depth.
+    """Raise a KeyError or TypeError that names what a record lacks, at any depth.
 
-    Whether each value is as the schema says takes a validator, and a hundred times as long.
+    Checking each value against the schema takes a validator, and a hundred times as long.
     """
     _check(record, _schema())
 
@@ -50,5 +50,5 @@ def _check(value: Any, schema: dict[str, Any], name: str = "") -> None:
 
 
 def _may_be_null(schema: dict[str, Any]) -> bool:
-    kinds = schema.get("type", "null")  # what has no type may be anything
+    kinds = schema.get("type", "null")  # without a type, anything is allowed
     return "null" in ([kinds] if isinstance(kinds, str) else kinds)

@@ -1,4 +1,4 @@
-"""Passes over data as a record has them: what a step takes, and a pass beside its steps."""
+"""Passes over data in a record: the time per step, and what a pass takes on top of its steps."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,7 +13,7 @@ class Pass:
     """One pass over samples.
 
     steps, seconds: of the whole pass.
-    step_s: seconds of a step once the pass runs: neither its first step nor its last ones.
+    step_s: seconds per step once the pass is under way: neither its first step nor its last ones.
     """
 
     epoch: int
@@ -23,11 +23,11 @@ class Pass:
 
     @property
     def beside_s(self) -> float:
-        """Seconds that a pass takes beside its steps, however many there are."""
+        """Seconds that a pass takes on top of its steps, however many there are."""
         return self.seconds - self.steps * self.step_s
 
     def seconds_of(self, steps: int) -> float:
-        """Seconds of a pass of so many steps."""
+        """Seconds of a pass with `steps` steps."""
         return self.beside_s + steps * self.step_s
 
 
@@ -35,8 +35,8 @@ def passes(blocks: list[dict[str, Any]], part: str) -> list[Pass]:
     """The passes of a part (TRAIN or EVALUATE), by epoch.
 
     Args:
-        blocks: of a record, whose clock was read around the steps in the middle of a pass, or
-            after its first one.
+        blocks: of a record, whose clock was read around the middle steps of a pass, or after its
+            first step.
     """
     epoch_of = itemgetter("epoch")
     chosen = sorted((block for block in blocks if block["part"] == part), key=epoch_of)

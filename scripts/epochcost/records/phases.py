@@ -1,8 +1,8 @@
-"""The phases of a run, by the names that records have for them, and what each counts as."""
+"""The phases of a run, by their names in records, and what each counts as."""
 
 TIMED, OVERHEAD, MEASURING = "timed", "overhead", "measuring"
 
-# timed: in the time of a training; overhead: paid for beside it; measuring: what epochcost adds.
+# timed: in the time of a training; overhead: paid for besides it; measuring: what epochcost adds.
 PHASES = {
     "import": OVERHEAD,
     "data": OVERHEAD,
@@ -11,7 +11,7 @@ PHASES = {
     "train": TIMED,
     "evaluate": TIMED,
     "finish": OVERHEAD,
-    "predict": TIMED,  # with test-time augmentation, where that ends the recipe
+    "predict": TIMED,  # with test-time augmentation, where the recipe ends with that
     "sample": OVERHEAD,
     "save": OVERHEAD,
     "lost": OVERHEAD,

@@ -16,14 +16,14 @@ _RESERVED_BYTES = 64 * 1024
 
 
 class Place:
-    """The place of a record that is still to be written, taken for one process.
+    """The place of a record that is still to be written, reserved for one process.
 
-    Space for the record is taken at once, so that a disk that fills up during a run cannot cost
-    the record of that run. What a killed process leaves is no record, and is used again.
+    Space for the record is reserved at once, so that a disk that fills up during a run cannot cost
+    the record of that run. What a killed process leaves behind is no record, and is reused.
 
     Raises:
         InputError: a record is there already, or another process is making it.
-        OSError: the space cannot be had.
+        OSError: the space cannot be reserved.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,7 +38,7 @@ class Place:
         self._sync()
 
     def _take(self) -> IO[bytes]:
-        """The part file, locked: the one that is there, or a new one."""
+        """The part file, locked: the existing one, or a new one."""
         while True:
             try:
                 handle = os.open(self._part, os.O_RDWR | os.O_CREAT, 0o644)
@@ -58,15 +58,15 @@ class Place:
             file.close()  # its holder has just removed it
 
     def write(self, record: dict[str, Any]) -> None:
-        """Write the record whole, or not at all; the file can then be read only.
+        """Write the record whole, or not at all; the file is then read-only.
 
         Raises:
-            FileExistsError: another record has come to be there meanwhile.
+            FileExistsError: another record has appeared there in the meantime.
         """
         self.write_bytes(_encoded(record))
 
     def write_bytes(self, content: bytes) -> None:
-        """Write a record that somebody else wrote, as it is."""
+        """Write an encoded record as it is, such as one from elsewhere."""
         self._file.seek(0)
         self._file.write(content)
         self._file.truncate(len(content))
@@ -84,7 +84,7 @@ class Place:
         self.leave()
 
     def leave(self) -> None:
-        """Give the place back."""
+        """Release the place."""
         self._part.unlink(missing_ok=True)
         self._file.close()
 
@@ -94,9 +94,9 @@ class Place:
 
 
 def add(root: Path, run: dict[str, Any], content: bytes) -> Path:
-    """Keep a record under the first trial that is free, from its own number on; returns where.
+    """Keep a record under the first free trial, from its own number on; returns where.
 
-    Its content stays as it is. What reads records goes by the number in their names.
+    Its content is left unchanged. Readers of records go by the number in their names.
     """
     name = RunName.of(run)
     for trial in count(name.trial):
@@ -109,7 +109,7 @@ def add(root: Path, run: dict[str, Any], content: bytes) -> Path:
 
 
 def keep(place: Place, root: Path, record: dict[str, Any]) -> None:
-    """Write a record to its place, or beside one that has come to be there during the run."""
+    """Write a record to its place, or beside one that appeared there during the run."""
     try:
         place.write(record)
     except FileExistsError:

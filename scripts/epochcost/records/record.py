@@ -1,4 +1,4 @@
-"""A record: the JSON that a run leaves; where it lies, how it is found and read."""
+"""A record: the JSON that a run leaves behind; where it is, how it is found and read."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from epochcost.records import early, parts
 from epochcost.records.names import RunName
 
 SCHEMA_VERSION = 1
-# What a run is judged by where no accuracy is.
+# What a run is judged by where there is no accuracy.
 LOSS = "loss"
 # What makes two trainings of a workload the same; titles and targets do not.
 _RECIPE = (
@@ -33,7 +33,7 @@ def recipe_id(settings: dict[str, Any]) -> str:
 
 
 def find(root: Path) -> list[Path]:
-    """The paths of all records below `root`, sorted; half-written files are not among them.
+    """The paths of all records below `root`, sorted, without half-written files.
 
     Raises:
         OSError: a folder cannot be read.
@@ -50,18 +50,18 @@ def find(root: Path) -> list[Path]:
 
 
 def _raise(error: OSError) -> None:
-    """What cannot be read is said: without it, records would be missing and nobody would know."""
+    """Report what cannot be read: otherwise records would be missing without anybody knowing."""
     raise error
 
 
 def read(path: Path) -> dict[str, Any]:
     """Read one record and check what every reader relies on.
 
-    Each machine counts its trials from 1. So the number in the file's name counts, which was given
-    when the records of several machines were put together.
+    Each machine numbers its trials from 1. So the number in the file's name counts, which was
+    assigned when the records of several machines were put together.
 
     Raises:
-        InputError: the file is no record, or lies where its content does not belong.
+        InputError: the file is no record, or is where its content does not belong.
     """
     try:
         record = early.completed(files.read_json(path))
@@ -90,21 +90,21 @@ def reached(metric: str, value: float | None, target: float) -> bool:
 
 
 def kind_of(data: dict[str, Any]) -> str:
-    """Which data a record is of: complete, subset or synthetic."""
+    """Which data a run used: complete, subset or synthetic."""
     if data["source"] == "synthetic":
         return "synthetic"
     return "complete" if data["complete"] else "subset"
 
 
 def identity(record: dict[str, Any]) -> tuple[str, ...]:
-    """What no two runs have in common, whatever their files are called."""
+    """What identifies a run, whatever its file is called."""
     run = record["run"]
     names = (run[key] for key in ("hardware", "workload", "framework", "variant"))
     return (*names, record["machine"]["id"], run["started_at"])
 
 
 def duration(record: dict[str, Any]) -> float:
-    """Seconds that the processes of a run took in all."""
+    """Seconds that the processes of a run took in total."""
     if record["wall_s"] is not None:
         return record["wall_s"]
     begin, end = (record["run"][key] for key in ("started_at", "finished_at"))
@@ -112,7 +112,7 @@ def duration(record: dict[str, Any]) -> float:
 
 
 def _wrong(error: Exception) -> str:
-    """What was wrong with a file, short."""
+    """What was wrong with a file, in short."""
     return f"no {error.args[0]}" if isinstance(error, KeyError) else str(error).split(": ", 1)[-1]
 
 

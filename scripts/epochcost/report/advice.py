@@ -23,12 +23,12 @@ def text(
     budget_usd: float | None,
     rental: Rental,
 ) -> str:
-    """What a buyer should know of a workload.
+    """What a buyer should know about a workload.
 
     Args:
         options: its rows of options.csv, with a plain index.
         deadline_s, budget_usd: None for none.
-        rental: what the bills of the options hold beside their processes.
+        rental: what the options' bills include besides their processes.
     """
     if options.empty:
         return f"{workload}: no option is known. {_OPTION}\n"
@@ -41,7 +41,7 @@ def text(
 
 
 def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> list[str]:
-    """The cheapest that ends in time, and what differs from it by no more than chance."""
+    """The cheapest that meets the deadline, and what differs from it by no more than chance."""
     in_time = options if deadline_s is None else choices.ends_by(options, deadline_s)
     limit = "" if deadline_s is None else f" that ends within {amounts.seconds(deadline_s)}"
     if in_time.empty:
@@ -75,7 +75,7 @@ def _said(option: pd.Series) -> str:
 
 
 def _break_even_rate(option: pd.Series) -> str:
-    """How often a machine may be taken away until it costs what it does on demand."""
+    """How often a machine may be interrupted before it costs as much as on demand."""
     rate = option.break_even_per_hour
     if pd.isna(rate):
         return ""
@@ -109,7 +109,7 @@ def _span(option: pd.Series, what: str, say) -> str:
 
 
 def _table(options: pd.DataFrame) -> list[str]:
-    """The options that no other beats in both time and money, fastest first."""
+    """The Pareto-optimal options, fastest first."""
     ordered = options.sort_values("elapsed_s")
     rows = [("Pareto-optimal: nothing is both faster and cheaper", "time", "bill", "cheapest with")]
     rows += [
@@ -131,7 +131,7 @@ def _table(options: pd.DataFrame) -> list[str]:
 
 
 def _break_evens(options: pd.DataFrame, rental: Rental) -> list[str]:
-    """From how many epochs on a GPU beats a processor, and a month an hour, where both are."""
+    """The epochs from which a GPU beats a CPU, and monthly billing hourly, where both exist."""
     lines = []
     for is_one in (options.gpu.astype(bool), options.price_kind.eq(prices.MONTHLY)):
         if is_one.any() and not is_one.all():
@@ -147,10 +147,10 @@ def _break_evens(options: pd.DataFrame, rental: Rental) -> list[str]:
 
 
 def _break_even(first: pd.Series, second: pd.Series, rental: Rental) -> str:
-    """From how many epochs on one is the cheaper one.
+    """The number of epochs from which one option is cheaper than the other.
 
-    What is around the epochs of a published training is not known; it is taken to be what it is
-    around the other one's.
+    What a published training takes around its epochs is unknown; it is assumed to be the same as
+    for the other one.
     """
     owns = [option for option in (first, second) if option.source_id == OWN]
     assumed = ""

@@ -10,7 +10,7 @@ from epochcost.words import amounts, names, remarks
 
 
 def own_rows(relative: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
-    """The rows measured here, over the baseline that holds for every study, if there is one."""
+    """The rows measured here, relative to the baseline common to all studies, if there is one."""
     main = baselines[baselines.scope.eq("all")].set_index("workload").baseline
     over_main = relative.baseline.fillna("").eq(relative.workload.map(main).fillna(""))
     return best_known(relative[relative.source_id.eq(OWN) & over_main])
@@ -21,7 +21,7 @@ def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> li
 
     Args:
         own: rows of relative.csv (`own_rows`).
-        machine_id: the machine that is `this machine`.
+        machine_id: the machine called `this machine`.
     """
     own = own.assign(apart=names.tell_apart(own))
     years = baselines[baselines.scope.eq("all")].set_index("workload").price_book.str[:4]
@@ -62,7 +62,7 @@ def _sentence(row, year: str | None, is_here: bool) -> str:
 
 
 def _how(row) -> str:
-    """The absolute time, what it is worth, and what a reader must know of it."""
+    """The absolute time, how reliable it is, and what a reader must know about it."""
     facts = [row.apart, amounts.seconds(row.time_s)]
     spread = pd.notna(row.time_low) and pd.notna(row.time_high)
     within = (

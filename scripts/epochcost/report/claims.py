@@ -9,7 +9,7 @@ def markdown(table: pd.DataFrame, sources: pd.DataFrame) -> str:
     """A table per source, and how many claims hold.
 
     Args:
-        table: of `audit.audit_table`.
+        table: from `audit.audit_table`.
         sources: sources.csv by source_id.
     """
     counts = table.verdict.value_counts()

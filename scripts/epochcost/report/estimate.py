@@ -7,15 +7,15 @@ import pandas as pd
 from epochcost.costs import estimates
 from epochcost.words import amounts, names
 
-# So many trainings are named.
+# How many trainings are named.
 _FEW = 4
 
 
 def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """A line per hardware, and what is not known.
+    """A line per hardware, and what is unknown.
 
     Args:
-        table: of `estimates.estimate_table`.
+        table: from `estimates.estimate_table`.
         labels: what hardware is called.
     """
     if table.empty:
@@ -54,7 +54,7 @@ def _price(row: pd.Series) -> str:
 
 
 def refusal(usd: float, most: float) -> str:
-    """Why a plan is not begun."""
+    """Why a plan is not started."""
     return (
         f"the plan would cost {amounts.dollars(usd)}, above max_cost_usd of "
         f"{amounts.dollars(most)}; `snakemake estimate` itemises it"

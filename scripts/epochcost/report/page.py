@@ -12,7 +12,7 @@ from epochcost import __version__
 from epochcost.costs.rows import OWN
 from epochcost.words import amounts, names, remarks
 
-# The pictures of a workload, in words for those who do not see them.
+# Alternative text for the pictures of a workload.
 PICTURES = {
     "time": "time vs the K80 baseline; the values are in the table below",
     "cost": "cost vs the K80 baseline; the values are in the table below",
@@ -20,7 +20,7 @@ PICTURES = {
     "bill": "the parts of the cheapest bill here",
     "history": "what the published trainings have cost since, and what changed it",
 }
-# More rows of noise.csv than this are left to the file.
+# Of noise.csv, the page shows no more rows than this.
 _MOST_NOTED = 200
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 
@@ -49,11 +49,11 @@ def render(
 
     Args:
         answer: sentences for the top.
-        shown: the own rows of relative.csv that the page shows; they decide what it warns of.
+        shown: the own rows of relative.csv that the page shows; they decide what it warns about.
         runs: runs.csv; own failed runs and flags are listed from it.
         machines: the machines of the records, each with a `software` list.
         noise: noise.csv.
-        sources: rows of data/published/sources.csv that the page shows figures of.
+        sources: rows of data/published/sources.csv whose figures the page shows.
     """
     own = runs[runs.source_id.eq(OWN)]
     newest = noise.sort_values("started_at", ascending=False, kind="stable").head(_MOST_NOTED)
@@ -151,7 +151,7 @@ def _noted(row) -> dict[str, str]:
 
 
 def _share_of_yardstick(share: float) -> str:
-    """Nothing where the training did more than the yardstick, which then says little of it."""
+    """Empty where the training exceeded the yardstick, which then says little about it."""
     return "" if pd.isna(share) or share > 1 else f" ({share:.0%})"
 
 

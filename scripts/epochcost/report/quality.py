@@ -58,7 +58,7 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def predictions_markdown(table: pd.DataFrame) -> str:
-    """What quick runs predicted beside what full runs took; empty where no two are there."""
+    """What quick runs predicted beside what full runs took; empty where there are no pairs."""
     if table.empty:
         return ""
     return _table(_PREDICTIONS_HEAD, [_prediction_cells(row) for row in table.itertuples()])
@@ -87,7 +87,7 @@ def _target_cells(row) -> list[str]:
 
 
 def _table(head: tuple[tuple[str, bool], ...], rows: list[list[str]]) -> str:
-    """A Markdown table; the columns of numbers are at the right."""
+    """A Markdown table; columns of numbers are right-aligned."""
     lines = [
         "| " + " | ".join(name for name, _ in head) + " |",
         "|" + "|".join("---:" if right else "---" for _, right in head) + "|",
@@ -128,7 +128,7 @@ def _prediction_remarks(row) -> list[str]:
 
 
 def _ratio(row) -> str:
-    """The middle ratio, with the lowest and the highest where they differ."""
+    """The median ratio, with the lowest and the highest where they differ."""
     ends = [f"{value:.2f}" for value in (row.lowest, row.highest)]
     spread = f" ({ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
     return f"{row.predicted_over_measured:.2f}{spread}"

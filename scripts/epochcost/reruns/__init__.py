@@ -1,1 +1,1 @@
-"""Measuring again by the clock: what has to be set up for it, as files."""
+"""Measuring on a schedule: what has to be set up for it, as files."""

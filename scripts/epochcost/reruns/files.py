@@ -24,10 +24,10 @@ class Rerun:
 
     every_s, up_s: seconds between two rounds, and of one.
     name, hardware: the id and the entry of config/hardware.yaml.
-    repository: where the machine gets epochcost.
-    records: where records are kept between rounds: a folder that is there each time (a volume), or
-        a bucket, gs://...
-    arguments: of Snakemake's --config, such as `workloads=mnist_mlp`.
+    repository: where the machine gets epochcost from.
+    records: where records are kept between rounds: a persistent folder (a volume), or a bucket,
+        gs://...
+    arguments: for Snakemake's --config, such as `workloads=mnist_mlp`.
     """
 
     every_s: float
@@ -47,10 +47,10 @@ class Rerun:
 
 
 def cron(every_s: float) -> str:
-    """Every so many seconds as a cron expression, at minute 0, in UTC.
+    """An interval in seconds as a cron expression, at minute 0, in UTC.
 
     Raises:
-        InputError: cron cannot say it: no divisor of a day in hours, and no days.
+        InputError: cron cannot express it: neither hours that divide a day, nor 1, 7 or 30 days.
     """
     hours, days = every_s / _HOUR_S, every_s / _DAY_S
     if hours in (1, 2, 3, 4, 6, 8, 12):
@@ -65,7 +65,7 @@ def cron(every_s: float) -> str:
 
 
 def render(rerun: Rerun) -> dict[str, str]:
-    """The files by name: for Kubernetes, and, of hardware of Compute Engine, for a machine."""
+    """The files by name: for Kubernetes, and, for hardware of Compute Engine, for a machine."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,
@@ -103,16 +103,16 @@ def render(rerun: Rerun) -> dict[str, str]:
 
 
 def _transfers(records: str) -> tuple[str, str]:
-    """Shell commands that fetch the records of earlier rounds, and that keep those of this one.
+    """Shell commands that fetch the records of earlier rounds, and that store those of this one.
 
-    A record that is there already is never overwritten.
+    An existing record is never overwritten.
     """
     place = shlex.quote(records)
     if records.startswith("gs://"):
         copy = "gcloud storage cp --recursive --no-clobber"
         bucket = shlex.quote("/".join(records.split("/")[:3]))
         fetch = (
-            # It must be within reach, or what is measured would be lost.
+            # It must be reachable, or what is measured would be lost.
             f"gcloud storage ls {bucket} > /dev/null || exit 1\n"
             f"if gcloud storage ls {place}/runs > /dev/null 2>&1; then\n"
             f"    mkdir -p results && {copy} {place}/runs results/ || exit 1\n"
@@ -126,7 +126,7 @@ def _transfers(records: str) -> tuple[str, str]:
 
 
 def bill(rerun: Rerun, offer: Price, rates: schedules.Rates) -> str:
-    """What it costs a month, as Markdown: on a machine of its own, and on a node that is there."""
+    """The monthly cost, as Markdown: on a machine of its own, and on an existing node."""
     plan = schedules.Plan(
         every_hours=rerun.every_s / _HOUR_S, up_s=rerun.up_s, rules=1, disk_gib=rerun.disk_gib
     )

@@ -9,8 +9,8 @@ from epochcost.records.passes import EVALUATE, TRAIN, passes
 from epochcost.statistics.repeats import CONFIDENCE
 
 # How far a full run is off beyond what its epochs show, as a standard deviation over the predicted
-# time: a process keeps a speed of its own. Measured with 26 quick runs just before or after 13 full
-# ones on a virtual machine with two cores (docs/results.md): 0.13, and more for having so few.
+# time: each process has a speed of its own. Measured with 26 quick runs just before or after 13
+# full ones on a virtual machine with two cores (docs/results.md): 0.13, raised as they are so few.
 BETWEEN_PROCESSES = 0.14
 _NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
@@ -19,9 +19,9 @@ _NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 class Prediction:
     """Seconds of all epochs with their validation passes.
 
-    low, high: interval of 95 % for a full run in the same hour: what changes from one epoch to the
-        next, as it was seen, and from one process to the next (BETWEEN_PROCESSES). None where a
-        single epoch, or epochs of different kinds, say nothing of how they vary.
+    low, high: 95 % interval for a full run in the same hour: the observed variation from one epoch
+        to the next, and that from one process to the next (BETWEEN_PROCESSES). None where too few
+        epochs, or epochs of different kinds, say nothing about how they vary.
     """
 
     seconds: float
@@ -32,11 +32,11 @@ class Prediction:
 def predict(record: dict[str, Any]) -> Prediction:
     """Predict the full run from the record of a quick one.
 
-    Each short epoch gives the time of a whole one: what a pass takes beside its steps, and as many
-    steps as all samples need. The first one is left out; what it took beyond the others is the
-    start-up, and is paid once.
+    Each short epoch gives the time of a whole one: the fixed time of a pass, plus as many steps as
+    all samples need. The first one is left out; what it took beyond the others is the start-up,
+    and counts once.
 
-    A recipe for fine-tuning has epochs of different kinds; its quick run is a part of each of
+    A recipe for fine-tuning has epochs of different kinds; its quick run does a part of each of
     them, and the prediction is the sum of their times, scaled to all samples.
     """
     settings, data = record["settings"], record["data"]
@@ -59,7 +59,7 @@ def predict(record: dict[str, Any]) -> Prediction:
 
 
 def _by_epoch(record: dict[str, Any], whole: dict[str, int]) -> tuple[list[float], list[float]]:
-    """Seconds of each epoch, were it a whole one, and as short as it was."""
+    """Seconds of each epoch, as if it were a whole one, and as short as it was."""
     seen, short = {}, {}
     for part, steps in whole.items():
         for one in passes(record["blocks"], part):
@@ -69,15 +69,15 @@ def _by_epoch(record: dict[str, Any], whole: dict[str, int]) -> tuple[list[float
 
 
 def _from_one_epoch(blocks: list[dict[str, Any]], whole: dict[str, int], epochs: int) -> float:
-    """Seconds by an older quick run: all that training took beside its steps is its start-up."""
+    """Seconds by an older quick run: all training time outside its steps is start-up."""
     (training,) = passes(blocks, TRAIN)
     validating = sum(one.seconds_of(whole[EVALUATE]) for one in passes(blocks, EVALUATE))
     return max(0.0, training.beside_s) + epochs * (whole[TRAIN] * training.step_s + validating)
 
 
 def _reach(seen: list[float], epochs: int) -> float:
-    """Half the width of the prediction interval for the sum of so many epochs, by Student's t."""
-    from scipy import stats  # it takes as long to import as a plan takes to make
+    """Half the width of the prediction interval for the sum of `epochs` epochs, by Student's t."""
+    from scipy import stats  # importing it takes as long as making a plan
 
     spread = stdev(seen) * math.sqrt(epochs + epochs**2 / len(seen))
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, len(seen) - 1)) * spread
@@ -86,7 +86,7 @@ def _reach(seen: list[float], epochs: int) -> float:
 def _scaled(record: dict[str, Any]) -> float:
     """Seconds of each epoch and of the final predictions, as if all samples had been used."""
     data = record["data"]
-    # The first step builds what all others use; it is paid once.
+    # The first step builds what all others use; it counts once.
     seconds = first_step = record["phases"]["first_step"] or 0.0
     for epoch in record["epochs"]:
         steps = math.ceil(epoch["samples"] / record["settings"]["batch_size"])

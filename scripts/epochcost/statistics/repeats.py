@@ -1,6 +1,6 @@
-"""What repeated runs say together: the interval of their median, and the ratio of two.
+"""What repeated runs say together: the interval of their median, and the ratio of two groups.
 
-Without any assumption of how times are distributed, over runs, never over the steps of one run.
+Distribution-free, and over runs, never over the steps of one run.
 """
 
 from collections.abc import Sequence
@@ -10,17 +10,17 @@ from functools import lru_cache
 import numpy as np
 
 CONFIDENCE = 0.95
-# Of less than so many runs no interval holds the median with that.
+# With fewer runs, no interval contains the median with that confidence.
 FEWEST_RUNS = 6
-# Of more pairs of runs, the interval of their ratio is searched for.
+# With more pairs of runs, the interval of their ratio is found by a search.
 _MOST_PAIRS = 10_000
-# Without an end, a machine that never comes to rest would be measured for ever.
+# Without a limit, a machine that never settles would be measured forever.
 MOST_RUNS = 100
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A range that holds what is asked for with at least the probability `confidence`."""
+    """A range that contains what is asked for with at least the probability `confidence`."""
 
     low: float
     high: float
@@ -28,11 +28,11 @@ class Interval:
 
 
 def median_interval(values: Sequence[float]) -> Interval | None:
-    """The interval of the median by order statistics; None for less than two runs.
+    """The interval of the median by order statistics; None for fewer than two runs.
 
-    It is the narrowest pair of runs, as far from the ends on both sides, that holds the median
-    with 95 %. Less than six runs have no such pair: theirs is the whole range, with what
-    confidence it has (three runs: 75 %).
+    It is the narrowest pair of runs, equally far from both ends, that contains the median with
+    95 % confidence. Fewer than six runs have no such pair: theirs is the whole range, with
+    whatever confidence it has (three runs: 75 %).
     """
     ordered = np.sort(np.asarray(values, float))
     if len(ordered) < 2:
@@ -44,16 +44,16 @@ def median_interval(values: Sequence[float]) -> Interval | None:
 @lru_cache
 def _place(runs: int) -> tuple[int, float]:
     """How far from both ends the interval of the median begins, and its confidence."""
-    from scipy import stats  # it takes as long to import as a plan takes to make
+    from scipy import stats  # importing it takes as long as making a plan
 
-    # The number of runs below the median is that of heads in as many throws of a coin.
+    # The number of runs below the median is distributed like heads in as many coin tosses.
     below = stats.binom(runs, 0.5)
     place = max(1, int(below.ppf((1 - CONFIDENCE) / 2)))
     return place, float(1 - 2 * below.cdf(place - 1))
 
 
 def precision(values: Sequence[float]) -> float | None:
-    """Half the width of the 95 % interval over the median; None for less than six runs."""
+    """Half the width of the 95 % interval over the median; None for fewer than six runs."""
     interval = median_interval(values)
     if interval is None or interval.confidence < CONFIDENCE:
         return None
@@ -63,7 +63,7 @@ def precision(values: Sequence[float]) -> float | None:
 def ratio_interval(values: Sequence[float], over: Sequence[float]) -> Interval | None:
     """The ratios of two groups of runs that a Mann-Whitney test does not reject at 5 %.
 
-    A ratio of 1 in the interval means: no difference shown. None where the runs are too few to
+    A ratio of 1 in the interval means: no difference shown. None where there are too few runs to
     reject anything, such as three against three.
     """
     from scipy import stats
@@ -75,11 +75,11 @@ def ratio_interval(values: Sequence[float], over: Sequence[float]) -> Interval |
         return _searched_interval(upper, lower)
     pairs = np.divide.outer(upper, lower)
     ratios = np.unique(pairs)
-    # The test's answer changes at these ratios alone, so it is asked once between each two.
+    # The test's result changes at these ratios alone, so it is computed once between each two.
     tried = np.concatenate([[ratios[0] / 2], (ratios[:-1] + ratios[1:]) / 2, [ratios[-1] * 2]])
     chances = stats.mannwhitneyu(upper[None, :], tried[:, None] * lower[None, :], axis=1).pvalue
     kept = np.flatnonzero(chances > 1 - CONFIDENCE)
-    if not len(kept):  # runs so much alike that one ratio alone is left
+    if not len(kept):  # runs so similar that only one ratio is left
         return Interval(*[float(np.median(pairs))] * 2, CONFIDENCE)
     first, last = int(kept[0]), int(kept[-1])
     if first == 0 or last == len(ratios):
@@ -88,7 +88,7 @@ def ratio_interval(values: Sequence[float], over: Sequence[float]) -> Interval |
 
 
 def _searched_interval(upper: np.ndarray, lower: np.ndarray) -> Interval:
-    """The same where there are too many ratios to ask for each, by the test's normal form."""
+    """The same where there are too many ratios to test each, by the test's normal approximation."""
     from scipy import optimize, stats
 
     pairs = len(upper) * len(lower)
@@ -97,7 +97,7 @@ def _searched_interval(upper: np.ndarray, lower: np.ndarray) -> Interval:
     ordered = np.sort(lower)
 
     def off(log_ratio: float, wanted: float) -> float:
-        """Pairs in which the upper one is above so many times the lower one, less the wanted."""
+        """Pairs whose upper value exceeds the scaled lower one, minus the wanted number."""
         return float(np.searchsorted(np.exp(log_ratio) * ordered, upper).sum()) - wanted
 
     ends = np.log(upper.min() / lower.max()) - 1, np.log(upper.max() / lower.min()) + 1
@@ -109,6 +109,6 @@ def _searched_interval(upper: np.ndarray, lower: np.ndarray) -> Interval:
 
 
 def trimmed_mean(values: Sequence[float]) -> float | None:
-    """MLPerf's rule: the mean without the fastest and the slowest; None for less than three."""
+    """MLPerf's rule: the mean without the fastest and the slowest; None for fewer than three."""
     ordered = np.sort(np.asarray(values, float))
     return float(ordered[1:-1].mean()) if len(ordered) > 2 else None

@@ -1,1 +1,1 @@
-"""How results are said, in text and in pictures alike: amounts, names, remarks."""
+"""How results are worded, in text and in pictures alike: amounts, names, remarks."""

@@ -1,10 +1,10 @@
-"""Times, money and ratios as people say them."""
+"""Times, money and ratios in readable form."""
 
 import math
 
 
 def ratio(value: float) -> str:
-    """A ratio with three digits that count: 0.0862x, 0.86x, 3.51x, 12.4x."""
+    """A ratio with two or three digits that matter: 0.086x, 0.86x, 3.51x, 12.4x."""
     if value >= 10:
         return f"{value:.1f}x"
     if value >= 0.1 or value == 0:
@@ -22,7 +22,7 @@ def seconds(value: float) -> str:
 
 
 def dollars(value: float) -> str:
-    """An amount of money with three digits that count, never in exponents."""
+    """An amount of money, with cents and at least three significant digits, never as 1e-05."""
     if value >= 1:
         return f"${value:,.2f}"
     if value == 0:
@@ -32,6 +32,6 @@ def dollars(value: float) -> str:
 
 
 def price(value: float) -> str:
-    """A price as it is known, to the millionth; two digits after the point at least."""
+    """A price as it is known, to the millionth; with at least two decimals."""
     whole, digits = f"{value:.6f}".split(".")
     return f"${whole}.{digits.rstrip('0').ljust(2, '0')}"

@@ -13,7 +13,7 @@ FRAMEWORKS = {
     "keras2-tensorflow1": "Keras 2 TensorFlow 1",
     "keras2-cntk": "Keras 2 CNTK",
 }
-# Columns by which rows of one name differ; how a value is said, and how that there is none.
+# Columns in which rows of one name differ; how to word a value, and how that there is none.
 _TELLING = (
     ("framework_version", "{}", ""),
     ("driver", "driver {}", ""),
@@ -23,18 +23,18 @@ _TELLING = (
 
 
 def framework(name: str, variant: str = "default") -> str:
-    """A framework's id as people say it, with its variant if it is not the default one."""
+    """A framework's readable name, with its variant if that is not the default one."""
     said = FRAMEWORKS.get(name, name)
     return said if variant == "default" else f"{said} ({variant})"
 
 
 def price_kind(kind: str) -> str:
-    """The kind of a price as people say it."""
+    """The readable name of a kind of price."""
     return kind.replace("_", "-")
 
 
 def tell_apart(rows: pd.DataFrame) -> list[str]:
-    """What tells rows apart that have the same hardware, framework and variant; else nothing.
+    """What distinguishes rows with the same hardware, framework and variant; else nothing.
 
     Args:
         rows: of relative.csv or options.csv, all that are shown together.

@@ -1,4 +1,4 @@
-"""What a reader must know of a row before comparing it."""
+"""What a reader must know about a row before comparing it."""
 
 import pandas as pd
 
@@ -9,7 +9,7 @@ from epochcost.words import names
 
 
 def of_row(row) -> list[str]:
-    """What a reader must know of a row before comparing it."""
+    """What a reader must know about a row before comparing it."""
     notes = of_data(row)
     if row.predicted:
         notes.append("predicted")
@@ -29,21 +29,21 @@ def of_row(row) -> list[str]:
 
 
 def of_option(option) -> list[str]:
-    """What a reader must know of an option (a row of options.csv)."""
+    """What a reader must know about an option (a row of options.csv)."""
     notes = ["predicted"] * bool(option.predicted) + of_data(option)
     notes += of_search(option) + ["disturbed"] * bool(option.noisy_runs)
     return notes + ["if never interrupted"] * (option.price_kind in prices.INTERRUPTIBLE)
 
 
 def of_offer(option) -> list[str]:
-    """What a reader must know of an option and of its price, before it is set against others."""
+    """What a reader must know about an option and its price before comparing it with others."""
     kind = option.price_kind
     notes = [] if kind == prices.ON_DEMAND else [f"{names.price_kind(kind)} price"]
     return notes + ["as published"] * (option.source_id != OWN) + of_option(option)
 
 
 def of_search(row) -> list[str]:
-    """That a row of the variant `tuned` was trained with the defaults, where it was."""
+    """A note that a row of the variant `tuned` was trained with the defaults, where it was."""
     found = pd.notna(row.settings) and row.settings
     return ["nothing beat the defaults"] if row.variant == TUNED and not found else []
 
@@ -63,11 +63,11 @@ def of_data(row) -> list[str]:
 
 
 def samples(row) -> str:
-    """How many samples a row was trained on, and how many they should be where that differs."""
+    """How many samples a row was trained on, and how many it should be where that differs."""
     trained = f"{row.train_samples:,.0f}"
     if not _differs(row):
         return trained
-    # Of complete data it is another edition.
+    # With complete data, it is another edition.
     complete = f"{row.complete_samples:,.0f}"
     return f"{trained} (published: {complete})" if row.data_complete else f"{trained} of {complete}"
 

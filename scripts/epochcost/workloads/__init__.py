@@ -2,15 +2,15 @@
 
 A workload's module has
 
-    inputs(arrays, hyper)       -> Split, what the model trains on and is judged by
+    inputs(arrays, hyper)       -> Split, what the model is trained and validated on
     keras_model(split, hyper)   -> keras.Model that gives logits (pictures: channels last)
     torch_model(split, hyper)   -> torch.nn.Module that gives logits (pictures: channels first)
 
-and, where the recipe ends with more than training,
+and, if the recipe ends with more than training,
 
     sample(predict, split, hyper, seed) -> str, text that the trained model writes
 
-A workload of one's own that brings its data set along has `prepare` and `synthetic` too
+A user's workload that brings its own data set also has `prepare` and `synthetic`
 (datasets/preparation.py).
 
 `hyper` is the `model` entry of config/workloads.yaml.
@@ -28,15 +28,16 @@ from epochcost.errors import InputError
 
 @dataclass(frozen=True)
 class Split:
-    """What a model trains on and is judged by.
+    """What a model is trained and validated on.
 
-    x_train, x_validation: samples first; float32, or whole numbers for words and characters.
-    y_train, y_validation: class numbers; of two classes 0 and 1.
+    x_train, x_validation: samples first; float32, uint8 for photographs, or integers for
+        words and characters.
+    y_train, y_validation: class numbers; for two classes, 0 and 1.
     vocabulary: for words and characters, how many different ones there are.
-    alphabet: for characters, which.
+    alphabet: for characters, which ones.
     weights: a file of weights that the model starts from; None to start from random ones.
 
-    A recipe without validation has None for its two arrays.
+    For a recipe without validation, its two arrays are None.
     """
 
     x_train: np.ndarray
@@ -54,7 +55,7 @@ class Split:
 
     @property
     def validation_samples(self) -> int:
-        """How many samples the model is judged by; 0 where the recipe has no validation."""
+        """How many samples the model is validated on; 0 if the recipe has no validation."""
         return 0 if self.x_validation is None else len(self.x_validation)
 
 

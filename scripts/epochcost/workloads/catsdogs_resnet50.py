@@ -1,13 +1,13 @@
 """Cats and dogs with ResNet50: weights trained on ImageNet, a new head, as fastai teaches it.
 
-Trained by fastai alone: the recipe is fastai's own way of fine-tuning (frameworks/fastai_tuning).
+Trained only by fastai: the recipe is fastai's own way of fine-tuning (frameworks/fastai_tuning).
 """
 
 from epochcost.workloads import Split
 
 
 def inputs(arrays, hyper: dict) -> Split:
-    """Pictures of 224 x 224 as bytes; fastai turns them into numbers batch by batch."""
+    """Pictures of 224 x 224 as bytes; fastai turns them into floats batch by batch."""
     return Split(
         arrays["x_train"], arrays["y_train"], arrays["x_validation"], arrays["y_validation"]
     )

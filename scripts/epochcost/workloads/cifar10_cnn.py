@@ -2,7 +2,7 @@
 
 The shifts are those of the recipe of 2017: up to a tenth of the side each way, by whole pixels
 (`interpolation`: nearest), with the edge repeated. Here they are a part of the model that is active
-in training alone.
+only in training.
 """
 
 from epochcost.workloads import Split, from_zero_to_one
@@ -33,8 +33,8 @@ def keras_model(split: Split, hyper: dict):
     shift = layers.RandomTranslation(
         hyper["shift"], hyper["shift"], fill_mode="nearest", interpolation=hyper["interpolation"]
     )
-    # For TensorFlow's sake Keras compiles no model that has this layer. On JAX it can be compiled,
-    # and without that every step would be done operation by operation.
+    # Because of TensorFlow, Keras compiles no model that has this layer. On JAX it can be compiled,
+    # and otherwise every step would be done operation by operation.
     shift.supports_jit = keras.backend.backend() == "jax"
     return keras.Sequential(
         [

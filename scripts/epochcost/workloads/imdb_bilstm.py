@@ -8,7 +8,7 @@ __all__ = ["inputs", "keras_model", "torch_model"]
 
 
 def inputs(arrays, hyper: dict) -> Split:
-    """The last `length` words of each review; shorter ones begin with zeros."""
+    """The last `length` words of each review; shorter ones start with zeros."""
 
     def words(part: str):
         return padded(arrays[f"words_{part}"], arrays[f"ends_{part}"], hyper["length"])

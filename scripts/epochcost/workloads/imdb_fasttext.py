@@ -8,7 +8,7 @@ from epochcost.workloads import Split
 
 
 def inputs(arrays, hyper: dict) -> Split:
-    """The last `length` of each review's words and bi-grams; shorter ones begin with zeros."""
+    """The last `length` of each review's words and bi-grams; shorter ones start with zeros."""
 
     def words_and_bigrams(part: str):
         both = joined(

@@ -1,4 +1,4 @@
-"""Nietzsche's writings with an LSTM that learns the next character, and then writes some."""
+"""Nietzsche's writings with an LSTM that predicts the next character, and then writes text."""
 
 import numpy as np
 
@@ -45,10 +45,10 @@ def torch_model(split: Split, hyper: dict):
 
 
 def sample(predict, split: Split, hyper: dict, seed: int) -> str:
-    """Let the model continue a window of the text, one drawn character at a time.
+    """Let the model continue a window of the text, sampling one character at a time.
 
     Args:
-        predict: one window as (1, 40) whole numbers -> (1, characters) logits.
+        predict: one window as (1, 40) integers -> (1, characters) logits.
     """
     rng = np.random.default_rng(seed)
     characters, temperature = hyper["sample"]["characters"], hyper["sample"]["temperature"]

@@ -1,4 +1,4 @@
-"""Tweets with a bidirectional LSTM over all their words, every word of the data with a vector."""
+"""Tweets with a bidirectional LSTM over all their words; every word in the data has a vector."""
 
 from epochcost.datasets.sequences import padded
 from epochcost.workloads import Split
@@ -8,7 +8,7 @@ __all__ = ["inputs", "keras_model", "torch_model"]
 
 
 def inputs(arrays, hyper: dict) -> Split:
-    """Tweets filled up with zeros to the longest of all."""
+    """Tweets padded with zeros to the length of the longest."""
     longest = int(arrays["longest"])
 
     def words(part: str):
