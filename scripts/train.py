@@ -95,9 +95,9 @@ def train(arguments: argparse.Namespace) -> int:
         raise InputError(
             f"the epochs of {arguments.workload} are of different kinds; leave --epochs out"
         )
-    looking = clocks.Stopwatch()
+    stopwatch = clocks.Stopwatch()
     here = machine.describe() | {"cloud": cloud.describe()}
-    looked_s = looking.seconds()
+    describe_s = stopwatch.seconds()
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
     settings = _settings(arguments, tuning.place_of(here))
     check_devices(settings.get("devices", 1), here)
@@ -105,7 +105,9 @@ def train(arguments: argparse.Namespace) -> int:
     try:
         with turn() as waited:
             with _checkpoints(arguments, recipe, settings, waited) as checkpoints:
-                content = _measure(arguments, recipe, settings, here, looked_s, waited, checkpoints)
+                content = _measure(
+                    arguments, recipe, settings, here, describe_s, waited, checkpoints
+                )
             if arguments.record:  # whoever names a place looks for the record only there
                 place.write(content)
             else:
@@ -153,7 +155,7 @@ def _measure(
     recipe: dict,
     settings: dict,
     here: dict,
-    looked_s: float,
+    describe_s: float,
     waited: float,
     checkpoints: Checkpoints | None,
 ) -> dict:
@@ -161,11 +163,11 @@ def _measure(
     names = ("hardware", "workload", "framework", "variant", "trial", "scale")
     run = {name: getattr(arguments, name) for name in names} | {"started_at": observation.now()}
     preparing = clocks.Stopwatch()
-    can_do = yardstick.asked()
-    busy, sampler = Activity(), Sampler(checkpoints and checkpoints.alive)
-    prepared_in = looked_s + preparing.seconds()
+    rates = yardstick.asked()
+    activity, sampler = Activity(), Sampler(checkpoints and checkpoints.alive)
+    prepare_s = describe_s + preparing.seconds()
     framework = _import(arguments.framework, settings)
-    imported = clocks.process_age() - waited - prepared_in
+    imported = clocks.process_age() - waited - prepare_s
     _check_framework(framework, recipe, arguments, settings, here)
     definition = workloads.load(arguments.workload)
     prepared, split, reading = _read_data(arguments.data, recipe, definition)
@@ -176,7 +178,7 @@ def _measure(
     samples = (len(split.x_train), split.validation_samples)
     about = {
         "machine": here,
-        "yardstick": can_do,
+        "yardstick": rates,
         "git": revision.commit(ROOT),
         "seed": arguments.seed + arguments.trial,
         "settings": recipe,
@@ -188,13 +190,13 @@ def _measure(
         run["started_at"] = checkpoints.begin(
             _identity(about, clock, framework, settings), clock, run["started_at"]
         )
-    for phase, seconds in (("import", imported), ("data", reading), ("measuring", prepared_in)):
+    for phase, seconds in (("import", imported), ("data", reading), ("measuring", prepare_s)):
         clock.add(phase, seconds)
-    in_vain = checkpoints is not None and checkpoints.starts > MOST_STARTS
+    given_up = checkpoints is not None and checkpoints.starts > MOST_STARTS
     limit_s = arguments.time_limit
-    failure = _train(framework, definition, split, clock, about, settings, limit_s, in_vain)
+    failure = _train(framework, definition, split, clock, about, settings, limit_s, given_up)
     about["software"] = software.describe(framework, settings)
-    shares, seen = busy.summary(), sampler.stop()
+    shares, seen = activity.summary(), sampler.stop()
     return observation.record(run, about, clock, shares, seen, failure)
 
 
@@ -206,17 +208,17 @@ def _train(
     about: dict,
     settings: dict,
     limit_s: float | None,
-    in_vain: bool,
+    given_up: bool,
 ) -> dict[str, str] | None:
     """Train to the end of the clock's schedule; returns phase and reason if that failed.
 
     Args:
-        in_vain: whether it was killed too often to be started again.
+        given_up: whether it was killed too often to be started again.
     """
     recipe, seed = about["settings"], about["seed"]
     try:
         with ending.time_limit(limit_s, clock):
-            if in_vain:
+            if given_up:
                 raise ending.GivenUpError(
                     f"killed {MOST_STARTS} times since its last whole epoch; the system may have "
                     "run out of memory"
