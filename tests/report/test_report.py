@@ -241,6 +241,13 @@ def test_the_tables_of_the_documentation_are_what_the_workflow_makes_of_its_reco
         assert part.strip() in (ROOT / "docs/results.md").read_text()
 
 
+def test_what_the_software_gained_is_what_its_records_say():
+    command = [sys.executable, ROOT / "benchmarks/software.py"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert len(done.stdout.splitlines()) > 3, done.stderr
+    assert done.stdout.strip() in (ROOT / "docs/results.md").read_text()
+
+
 def test_the_comparison_with_plain_scripts_has_the_newest_row_of_each_pair():
     with (ROOT / "benchmarks/results/plain.csv").open(newline="") as file:
         newest = {
