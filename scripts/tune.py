@@ -172,7 +172,7 @@ class Runs:
         outcome = None
         for _ in range(_ATTEMPTS):
             content = self._attempt(settings, epochs)
-            said = content and _outcome(content, self._epochs_of_recipe())
+            said = content and outcome_of(content, self._epochs_of_recipe())
             flags = content["noise"]["flags"] if said else []
             what = f"{epochs} epochs" if epochs else "quick"
             seconds = f"{said.seconds:.1f} s" if said else "failed"
@@ -221,7 +221,7 @@ class Runs:
         return done
 
 
-def _outcome(record: dict, epochs: int) -> Outcome | None:
+def outcome_of(record: dict, epochs: int) -> Outcome | None:
     """What a record says about training for all epochs of its recipe; None if the run failed."""
     if record["status"] != "ok":
         return None
