@@ -1,5 +1,7 @@
 import csv
+import json
 import re
+import statistics
 import subprocess
 import sys
 
@@ -246,6 +248,38 @@ def test_what_the_software_gained_is_what_its_records_say():
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert len(done.stdout.splitlines()) > 3, done.stderr
     assert done.stdout.strip() in (ROOT / "docs/results.md").read_text()
+
+
+def test_the_ratios_of_searches_are_those_of_their_last_four_rounds():
+    searches = {}
+    with (ROOT / "benchmarks/results/searches.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            pair = row["workload"], names.framework(row["framework"])
+            searches.setdefault(pair, []).append(row)
+    said = (ROOT / "docs/results.md").read_text().partition("## What searches found")[2]
+    _, _, *lines = re.search(r"(?:^\|.*\n)+", said, re.MULTILINE)[0].splitlines()
+    for line in lines:
+        workload, framework, settings, ratio, *_ = [cell.strip() for cell in line.split("|")[1:-1]]
+        runs = searches.pop((workload, framework))
+        # A disturbed run that was made again did not count.
+        again = [(one["flags"], one["settings"]) for one in runs]
+        kept = [
+            one
+            for one, (flags, own), (_, following) in zip(
+                runs, again, [*again[1:], ("", "")], strict=True
+            )
+            if not (flags and own == following)
+        ]
+        if settings == "none beat the defaults":
+            continue
+        rounds = list(zip(kept[-8::2], kept[-7::2], strict=True))
+        found = {f"`{name}={value}`" for name, value in json.loads(kept[-1]["settings"]).items()}
+        assert set(settings.split()) == found
+        assert {plain["settings"] for plain, _ in rounds} == {"{}"}
+        ratios = [float(tuned["seconds"]) / float(plain["seconds"]) for plain, tuned in rounds]
+        assert max(ratios) < 1
+        assert ratio.rstrip("*") == f"{statistics.median(ratios):.2f}"
+    assert not searches
 
 
 def test_the_comparison_with_plain_scripts_has_the_newest_row_of_each_pair():
