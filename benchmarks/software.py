@@ -37,6 +37,8 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     session = [content for _, content in record.read_all(arguments.records)]
+    if len({content["machine"]["id"] for content in session}) != 1:
+        sys.exit(f"{arguments.records} holds no records, or those of several machines")
     print(table(seconds_of(session), baseline_seconds(ROOT / "data/published")))
 
 

@@ -56,9 +56,20 @@ def measure(
     Args:
         catalogue: the ids of hardware.
     """
-    begin = time.monotonic()
     if host.is_busy():
         raise InputError(f"{arguments.host} is still at work; run the same again when it has ended")
+    begin = time.monotonic()
+    try:
+        return _measure_there(host, arguments, options, catalogue)
+    finally:
+        used = amounts.seconds(time.monotonic() - begin)
+        print(f"{arguments.host} was in use for {used}, and still runs: end it if it is rented.")
+
+
+def _measure_there(
+    host: "Host", arguments: argparse.Namespace, options: list[str], catalogue: Collection[str]
+) -> int:
+    """Send, run, fetch and merge; arguments and result are those of `measure`."""
     host.send(ROOT, _tracked(ROOT), host.folder)
     environment = ""
     if arguments.mirror:
@@ -70,8 +81,6 @@ def measure(
         host.fetch("results/runs", Path(folder))
         merged = merging.merge(Path(folder), arguments.records, catalogue)
     print(*merged.lines(), sep="\n")
-    used = amounts.seconds(time.monotonic() - begin)
-    print(f"{arguments.host} was in use for {used}. It is still running: end it if it is rented.")
     return ran or int(bool(merged.refused))
 
 

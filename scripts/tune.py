@@ -1,13 +1,14 @@
 """Find the fastest settings of a framework for one workload on this machine.
 
-A small search in fresh processes. First quick runs: each setting is tried on top of the best so far
-and kept if it saves more than 3 % of the predicted full run; runs that take a minute more than four
-times as long as the defaults are given up. Then whole epochs, about a minute's worth, alternating
-with the defaults: two rounds of the best, and of the best with the settings that quick runs may
-misjudge; and four more of the winner. (Where two epochs take more than five minutes, quick runs
-decide.) What wins every round, by a median of 3 % and at the same quality, is kept. A run disturbed
-by other work on the machine is repeated once. In: a folder of prepared arrays. Out: an entry in
-config/tuned.yaml, and a record of every run below results/tuning/.
+A small search in fresh processes. First quick runs: each setting but those that they may misjudge
+is tried on top of the best so far, and kept if it saves more than 3 % of the predicted full run;
+quick runs that take a minute more than four times as long as the defaults are given up. Then whole
+epochs, about a minute's worth, alternating with the defaults: two rounds of the best, and of the
+best with the settings that quick runs may misjudge; and four more of the winner. (Where two epochs
+take more than five minutes, quick runs decide.) What wins every round, by a median of 3 % and at
+the same quality, is kept. A run disturbed by other work on the machine is repeated once. In: a
+folder of prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run below
+results/tuning/.
 """
 
 import argparse

@@ -107,7 +107,7 @@ def test_what_is_not_known_stays_unknown_and_is_counted(table):
     assert "K80: 1 run, " in text
     assert " at $0.4975 an hour (on-demand)" in text
     assert "gce-t4: 2 runs, an unknown time, an unknown cost" in text
-    assert "Not known, as nobody measured or published it on gce-t4: mnist_mlp with PyTorch" in text
+    assert "Unknown, never measured or published on gce-t4: mnist_mlp with PyTorch" in text
 
 
 def test_nothing_planned_is_said(table):

@@ -79,7 +79,9 @@ def test_records_of_a_bare_host_come_home(ssh, host, home):
     path = "local/mnist_mlp/pytorch/default-1.json"
     assert list(home.records()) == [path]
     assert "1 records merged, 0 here already, 0 refused" in done.stdout
-    assert re.search(rf"{re.escape(address)} was in use for [\d.]+ (s|min)\.", done.stdout)
+    assert re.search(
+        rf"{re.escape(address)} was in use for [\d.]+ (s|min), and still runs", done.stdout
+    )
     assert json.loads(home.records()[path])["git"]["commit"] == home.head
     assert not (folder / ".git/config").exists()
     # The same again measures nothing and brings nothing twice.

@@ -39,7 +39,7 @@ def history_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
     """history.csv: what each published training cost at every price of its machine since then.
 
     Marginal costs of the fastest published run of each workload on each type of hardware;
-    An earlier price that was in force on the day of publication is dated that day.
+    an earlier price that was in force on the day of its publication is dated that day.
     """
     published = runs[runs.source_id.ne(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
     ordered = published.sort_values(["time_s", "date"], kind="stable")

@@ -30,7 +30,8 @@ def memory_gib(root: Path = Path("/")) -> float | None:
 def throttled_seconds(root: Path = Path("/")) -> float | None:
     """Seconds that processes were throttled because a quota was used up, or None.
 
-    Each control group counts them for its own quota; the largest count is taken.
+    Each control group counts them for its own quota, summed over processors; the largest count is
+    taken.
     """
     found = []
     for folder in _folders(root, "cpu"):
