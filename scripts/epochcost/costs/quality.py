@@ -85,10 +85,10 @@ def quality_table(
 ) -> pd.DataFrame:
     """quality.csv: successful full runs on real data, made here.
 
-    `value` is the median over runs of the held-out accuracy or the training loss, with the range over
-    runs; `published_*` the range over the published runs of the same workload. `epoch_s` is the
-    median epoch with its validation pass, the first of each run left out; `time_s` is the time of
-    all epochs, and `time_relative` that over the baseline's. `input_share` is the time to fetch
+    `value` is the median over runs of the held-out accuracy or the training loss, with the range
+    over runs; `published_*` the range over the published runs of the same workload. `epoch_s` is
+    the median epoch with its validation pass, the first of each run left out; `time_s` is the time
+    of all epochs, and `time_relative` that over the baseline's. `input_share` is the time to fetch
     batches without training on them, over the time to train on them. Times of disturbed runs do not
     count, unless there are no others.
 

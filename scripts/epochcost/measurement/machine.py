@@ -15,10 +15,10 @@ from epochcost.measurement import gpus, limits
 def describe() -> dict[str, Any]:
     """Facts about this machine, as a record holds them; null for what it does not report.
 
-    `id` identifies the machine. It is made from the system's machine id (without one, from D-Bus's, the
-    product's, the boot's or the host name), processor, memory and the GPUs that may be used, not
-    from driver or kernel; with other GPUs it counts as another machine. The machine id itself is
-    hashed, never stored.
+    `id` identifies the machine. It is made from the system's machine id (without one, from D-Bus's,
+    the product's, the boot's or the host name), processor, memory and the GPUs that may be used,
+    not from driver or kernel; with other GPUs it counts as another machine. The machine id itself
+    is hashed, never stored.
     """
     found, drivers = gpus.describe()
     facts = {
