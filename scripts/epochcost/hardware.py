@@ -40,9 +40,9 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
         fitting = [gpu["name"] for gpu in machine["gpus"] if _is_gpu(gpu, wanted)]
         if len(fitting) != wanted["gpu_count"] or len(fitting) != len(present):
             raise InputError(
-                f"this machine is not {hardware}: that has {wanted['gpu_count']} x "
-                f"{wanted['gpu']}, this one {', '.join(present) or 'no GPU'}; use hardware "
-                f"'{LOCAL}' to measure the machine at hand"
+                f"this machine is not {hardware}: it has {', '.join(present) or 'no GPU'}, not "
+                f"{wanted['gpu_count']} x {wanted['gpu']}; use hardware '{LOCAL}' to measure "
+                "the machine at hand"
             )
     elif present:
         raise InputError(f"this machine is not {hardware}: it has {', '.join(present)}")

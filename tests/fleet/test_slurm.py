@@ -71,7 +71,7 @@ def test_a_job_that_is_not_on_its_hardware_fails_and_leaves_no_record(site, slur
     assert job["OverSubscribe"] == "NO"
     assert job["JobState"] == "FAILED"
     log = site.folder / "logs/train/gce-k80/mnist_mlp/pytorch/default-1.log"
-    assert "this machine is not gce-k80: that has 1 x K80, this one no GPU" in log.read_text()
+    assert "this machine is not gce-k80: it has no GPU, not 1 x K80" in log.read_text()
     assert not [path for path in site.records() if path.startswith("gce-k80")]
 
 

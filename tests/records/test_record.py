@@ -60,7 +60,7 @@ def test_a_run_whose_name_is_taken_meanwhile_is_kept_beside_it(path, record, cap
     assert path.read_text() == "somebody else's"
     other = path.with_name("default-2.json")
     assert json.loads(other.read_text()) == record
-    assert f"{path} appeared during this run, which is {other}" in capsys.readouterr().err
+    assert f"{path} appeared during this run, which is saved as {other}" in capsys.readouterr().err
     assert sorted(path.parent.iterdir()) == [path, other]
 
 

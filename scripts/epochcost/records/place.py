@@ -115,7 +115,7 @@ def keep(place: Place, root: Path, record: dict[str, Any]) -> None:
     except FileExistsError:
         place.leave()
         target = add(root, record["run"], _encoded(record))
-        said = f"{place.path} appeared during this run, which is now {target}"
+        said = f"{place.path} appeared during this run, which is saved as {target}"
         print(f"epochcost: {said}", file=sys.stderr)
 
 
