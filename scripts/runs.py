@@ -37,7 +37,7 @@ def main() -> None:
         ("runs", runs),
         ("epochs", epochs),
         ("noise", noted),
-        ("quality", quality.quality_table(runs, epochs, *about, kept, bases)),
+        ("quality", quality.quality_table(runs, epochs, *about, bases, kept)),
         ("targets", quality.targets_table(runs, configured.recipes)),
         ("repeats", repeats.repeats_table(runs, kept, arguments.precision)),
         ("comparisons", repeats.comparisons_table(runs, kept)),

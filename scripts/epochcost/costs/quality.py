@@ -80,8 +80,8 @@ def quality_table(
     epochs: pd.DataFrame,
     complete_samples: dict[str, int],
     recipes: dict[str, dict],
+    baselines: pd.DataFrame,
     keep_disturbed: bool = False,
-    baselines: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """quality.csv: successful full runs on real data, made here.
 
@@ -95,8 +95,8 @@ def quality_table(
     Args:
         complete_samples: training samples of each workload's complete data.
         recipes: the recipe of each workload (config/workloads.yaml).
+        baselines: data/published/baselines.csv.
         keep_disturbed: whether disturbed runs count alongside undisturbed ones.
-        baselines: data/published/baselines.csv; without it no time is relative.
     """
     judged = _judged(runs)
     later = epochs[epochs.run_id.isin(judged.run_id) & epochs.epoch.gt(1)]
@@ -187,10 +187,8 @@ def _judged(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[own & ~runs.synthetic.astype(bool) & runs.metric_value.notna()]
 
 
-def _baseline_seconds(runs: pd.DataFrame, baselines: pd.DataFrame | None) -> dict[str, float]:
+def _baseline_seconds(runs: pd.DataFrame, baselines: pd.DataFrame) -> dict[str, float]:
     """How long the training took that each workload is compared with."""
-    if baselines is None:
-        return {}
     common = baselines[baselines.scope.eq("all")].merge(runs[["run_id", "time_s"]], on="run_id")
     return dict(zip(common.workload, common.time_s, strict=True))
 

@@ -156,5 +156,5 @@ def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
         f"{title}: of {len(options)} options {worth}; "
         f"the cheapest is {best.hardware_label} for {amounts.dollars(best.billed_usd)}"
         f"{_marks(best)}"
-        f"{'' if measured_here else '; none was measured here'}"
+        f"{'' if measured_here else '; none of them was measured here'}"
     ) + (f" ({gifts}: free)" if gifts else "")
