@@ -9,16 +9,17 @@ import argparse
 import dataclasses
 import hashlib
 import json
-import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from epochcost import errors, files, frameworks, recipes, tuning, variants, workloads
+from epochcost import errors, frameworks, recipes, tuning, variants, workloads
 from epochcost.datasets import arrays
+from epochcost.datasets import weights as initial_weights
 from epochcost.errors import InputError, nearest
+from epochcost.frameworks import checks
 from epochcost.hardware import check_devices, check_machine
 from epochcost.measurement import clock as clocks
 from epochcost.measurement import (
@@ -33,7 +34,7 @@ from epochcost.measurement import (
     yardstick,
 )
 from epochcost.measurement.activity import Activity
-from epochcost.measurement.checkpoints import MOST_STARTS, Checkpoints
+from epochcost.measurement.checkpoints import MOST_STARTS, Checkpoints, identity
 from epochcost.measurement.sampler import Sampler
 from epochcost.measurement.turn import turn
 from epochcost.records import place as places
@@ -168,12 +169,12 @@ def _measure(
     prepare_s = describe_s + preparing.seconds()
     framework = _import(arguments.framework, settings)
     imported = clocks.process_age() - waited - prepare_s
-    _check_framework(framework, recipe, arguments, settings, here)
+    checks.check(framework, arguments.framework, recipe, arguments.variant, settings, here)
     definition = workloads.load(arguments.workload)
     prepared, split, reading = _read_data(arguments.data, recipe, definition)
     weights = None
     if "weights" in recipe:
-        weights, file = _find_weights(recipe["weights"], arguments.weights)
+        weights, file = initial_weights.find(recipe["weights"], arguments.weights)
         split = dataclasses.replace(split, weights=file)
     samples = (len(split.x_train), split.validation_samples)
     about = {
@@ -188,7 +189,9 @@ def _measure(
     clock = clocks.Clock(schedule.plan(arguments.scale, recipe, *samples), waited)
     if checkpoints:
         run["started_at"] = checkpoints.begin(
-            _identity(about, clock, framework, settings), clock, run["started_at"]
+            identity(about, clock, framework, settings, revision.code(ROOT)),
+            clock,
+            run["started_at"],
         )
     for phase, seconds in (("import", imported), ("data", reading), ("measuring", prepare_s)):
         clock.add(phase, seconds)
@@ -273,43 +276,6 @@ def _checkpoints(
         raise
 
 
-def _identity(about: dict, clock: clocks.Clock, framework, settings: dict) -> dict:
-    """What must match for an interrupted training run to resume."""
-    here = about["machine"]
-    return {
-        "recipe": record.recipe_id(about["settings"]),
-        "data": about["data"]["sha256"],
-        "weights": about["weights"],
-        "seed": about["seed"],
-        "steps": clock.schedule.steps,
-        "software": [framework.VERSION, settings],
-        "code": revision.code(ROOT),
-        "hardware": [
-            here["cpu_model"], here["usable_cores"], [gpu["name"] for gpu in here["gpus"]],
-            framework.device(), os.environ.get("CUDA_VISIBLE_DEVICES"),
-        ],
-    }  # fmt: skip
-
-
-def _check_framework(framework, recipe: dict, arguments, settings: dict, here: dict) -> None:
-    """Refuse what the framework, as installed here, cannot do.
-
-    Raises:
-        InputError: it does not see the GPU or the devices, does not know a setting, or the machine
-            lacks bfloat16.
-    """
-    _check_device(framework, here)
-    if arguments.variant == variants.BFLOAT16 and not machine.has_bfloat16(framework.device()):
-        raise InputError("this machine has no arithmetic for bfloat16")
-    if arguments.variant == variants.TUNED:
-        tuning.check(settings, framework.choices(recipe), arguments.framework)
-    elif "devices" in settings and settings["devices"] > framework.devices():
-        raise InputError(
-            f"{settings['devices']} devices are wanted, {framework.VERSION} sees "
-            f"{framework.devices()}"
-        )
-
-
 def _read_data(folder: Path, recipe: dict, definition):
     """The arrays, what the model takes from them, and the seconds that reading took."""
     stopwatch = clocks.Stopwatch()
@@ -318,34 +284,6 @@ def _read_data(folder: Path, recipe: dict, definition):
         raise InputError(f"{folder} holds {prepared.manifest['dataset']}, not {recipe['dataset']}")
     split = definition.inputs(prepared, recipe["model"])
     return prepared, split, stopwatch.seconds()
-
-
-def _find_weights(name: str, description: Path | None) -> tuple[dict, Path | None]:
-    """What the record says about the initial weights, and their file, verified."""
-    if description is None:
-        return {"name": name, "source": "random", "sha256": None}, None
-    fetched = files.read_json(description)
-    if fetched["dataset"] != name:
-        raise InputError(f"{description} describes {fetched['dataset']}, not {name}")
-    (file,) = fetched["files"]
-    path = description.parent / file["name"]
-    if not path.is_file() or files.sha256(path) != file["sha256"]:
-        raise InputError(f"{path} is missing or damaged; delete {description} and run again")
-    return {"name": name, "source": fetched["source"], "sha256": file["sha256"]}, path
-
-
-def _check_device(framework, here: dict) -> None:
-    """Refuse to train on the processor by mistake, where there is a GPU.
-
-    Raises:
-        InputError: the framework sees no GPU, and nobody has hidden it on purpose.
-    """
-    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
-    if here["gpus"] and framework.device() == "cpu" and not hidden:
-        raise InputError(
-            f"{framework.VERSION} does not see {here['gpus'][0]['name']}; "
-            "set CUDA_VISIBLE_DEVICES to an empty text to measure the processor"
-        )
 
 
 def _positive(text: str) -> int:

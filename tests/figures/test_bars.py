@@ -82,6 +82,15 @@ def test_no_value_is_struck_through_and_all_are_inside(relative, workload, quant
     plt.close(figure)
 
 
+@pytest.mark.parametrize("price", [0.1, 0.0, None])
+def test_the_legend_names_the_kinds_of_bars_that_there_are(relative, price):
+    """A run here without a price, or for free, has no bar of its cost."""
+    figure = bars.draw(rows_of(relative(price)), bars.QUANTITIES[1], "MNIST", BASE)
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    predicted = ["predicted from a quick run here, with its interval"] if price else []
+    assert named == [*predicted, "published single runs, coloured by hardware"]
+
+
 def test_values_are_the_ratios_of_the_table(relative):
     shown = rows_of(relative())
     figure = bars.draw(shown, bars.QUANTITIES[1], "MNIST", BASE)

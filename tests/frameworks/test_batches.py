@@ -3,6 +3,8 @@
 import pytest
 from trainings import answer
 
+from epochcost.configuration import ROOT
+
 # Each leaves `epoch`, a function that gives the batches (inputs, labels) of the next epoch.
 MAKE = {
     "pytorch": """
@@ -15,11 +17,6 @@ epoch = lambda: ((a, b) for a, b, weight in pytorch._batches(Group(), data, len(
 from epochcost.frameworks import fastai
 loss, place = fastai.pytorch_recipe.LOSSES["categorical_crossentropy"], fastai.torch.device("cpu")
 batches = fastai._Batches(x, y, loss, place, 32, True)
-epoch = lambda: batches
-""",
-    "keras-tensorflow": """
-from epochcost.frameworks import keras_tensorflow
-batches = keras_tensorflow._plain_pipeline(1, x, y, 32)
 epoch = lambda: batches
 """,
 }
@@ -37,8 +34,25 @@ print(json.dumps(epochs))
 
 @pytest.mark.parametrize("framework", MAKE)
 def test_every_sample_is_trained_on_once_in_a_new_order(pythons, framework):
+    check(answer(pythons[framework], "-c", BEGIN + MAKE[framework] + END))
+
+
+@pytest.mark.parametrize(
+    ("framework", "settings"),
+    [
+        ("keras-tensorflow", "{}"),
+        ("keras-tensorflow", '{"input_autotuning": false}'),
+        ("keras-jax", "{}"),
+        ("keras-torch", "{}"),
+    ],
+)
+def test_so_it_is_in_keras(pythons, framework, settings):
+    check(answer(pythons[framework], ROOT / "tests/frameworks/orders.py", framework, settings))
+
+
+def check(epochs):
     orders = []
-    for epoch in answer(pythons[framework], "-c", BEGIN + MAKE[framework] + END):
+    for epoch in epochs:
         assert [len(labels) for _, labels in epoch] == [32, 32, 32, 4]
         assert all(inputs == labels for inputs, labels in epoch)
         orders.append([label for _, labels in epoch for label in labels])

@@ -1,20 +1,15 @@
 """Whether an interrupted training may go on, and what of it is charged."""
 
 import os
-import sys
 import types
 from pathlib import Path
 
 import pytest
 
-from epochcost.configuration import ROOT
 from epochcost.measurement import checkpoints as module
 from epochcost.measurement.checkpoints import Checkpoints
 from epochcost.measurement.clock import Clock, Epoch
 from epochcost.measurement.schedule import plan
-
-sys.path.insert(0, str(ROOT / "scripts"))
-import train
 
 RECIPE = {"epochs": 4, "batch_size": 10}
 RUN = {"recipe": "r", "data": "d", "code": "c"}
@@ -122,7 +117,7 @@ def identity(**change) -> dict:
     """What must be the same, of a run that differs in one fact."""
     facts = {
         "cores": 2, "gpu": "Tesla T4", "version": "torch 1", "settings": {}, "device": "cpu",
-        "sha256": "d", "seed": 1, "batch_size": 10, "weights": None,
+        "sha256": "d", "seed": 1, "batch_size": 10, "weights": None, "code": "e",
     } | change  # fmt: skip
     recipe = RECIPE | {
         "batch_size": facts["batch_size"], "dataset": "mnist", "loss": "l", "optimizer": {},
@@ -138,7 +133,8 @@ def identity(**change) -> dict:
         "seed": facts["seed"],
     }  # fmt: skip
     framework = types.SimpleNamespace(VERSION=facts["version"], device=lambda: facts["device"])
-    return train._identity(about, Clock(plan("full", recipe, 40, 0)), framework, facts["settings"])
+    clock = Clock(plan("full", recipe, 40, 0))
+    return module.identity(about, clock, framework, facts["settings"], facts["code"])
 
 
 @pytest.mark.parametrize(
@@ -146,6 +142,7 @@ def identity(**change) -> dict:
     [
         {"cores": 4}, {"gpu": "Tesla K80"}, {"version": "torch 2"}, {"settings": {"a": 1}},
         {"device": "gpu"}, {"sha256": "e"}, {"seed": 2}, {"batch_size": 20}, {"weights": {"a": 1}},
+        {"code": "f"},
     ],
     ids=str,
 )  # fmt: skip

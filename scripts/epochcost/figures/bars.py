@@ -106,7 +106,7 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
     axes.axvline(1, color=style.INK, linestyle=(0, (4, 3)), linewidth=1.2, zorder=1)
     _axes(axes, rows, quantity, base, low, high)
     style.headline(figure, _headline(rows, quantity, title, base))
-    _legend(figure, rows)
+    _legend(figure, rows[rows[quantity.ratio] > 0])
     if rows.synthetic[rows[quantity.ratio].notna()].any():
         axes.text(
             0.5, 0.5, "SYNTHETIC DATA", ha="center", va="center", rotation=18, zorder=0,
@@ -228,6 +228,7 @@ def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) ->
 
 
 def _legend(figure: plt.Figure, rows: pd.DataFrame) -> None:
+    """What kinds of bars there are; `rows` are those that have one."""
     own = rows[rows.source_id.eq(OWN)]
     colour = style.colour(own.hardware_id.iloc[0]) if len(own) else None
     handles = []

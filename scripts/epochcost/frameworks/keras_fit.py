@@ -45,7 +45,7 @@ def train(
     """
     schedule, batch = clock.schedule, recipe["batch_size"]
     with clock.phase("build"):
-        keras.utils.set_random_seed(seed)
+        _set_seed(seed)
         model = _compiled(recipe, definition, split, settings, bool(schedule.evaluation_steps))
         clock.multiply_adds = keras_recipe.multiply_adds(model)
     clock.resume(partial(_restore, model, seed + len(clock.epochs)))
@@ -73,6 +73,19 @@ def train(
     reader.end()
     _time_input(clock, training, batch, repeated or _Repeated)
     return lambda inputs: np.asarray(model.predict_on_batch(inputs), np.float32)
+
+
+def _set_seed(seed: int) -> None:
+    """Seed all that is random, except the order of samples on TensorFlow.
+
+    There Keras shuffles in an operation of the data set, and with a seed for TensorFlow that
+    operation gives every epoch the same order.
+    """
+    keras.utils.set_random_seed(seed)
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        tf.random.set_seed(None)
 
 
 def _compiled(
@@ -167,7 +180,7 @@ def _save(model: keras.Model, path: Path) -> None:
 
 def _restore(model: keras.Model, seed: int, path: Path) -> None:
     """Resume from what `_save` wrote; samples come in a different order than they would have."""
-    keras.utils.set_random_seed(seed)
+    _set_seed(seed)
     model.optimizer.build(model.trainable_variables)
     with np.load(path) as values:
         for number, variable in enumerate(_variables(model)):

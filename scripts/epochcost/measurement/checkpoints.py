@@ -5,6 +5,7 @@ but charged. Each process has a file, named after its start time, that the sampl
 second, so the next process knows how long it lived, and how many starts came to nothing.
 """
 
+import os
 import shutil
 import sys
 import time
@@ -12,14 +13,42 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from epochcost import errors, files
 from epochcost.measurement.clock import Clock, Epoch, process_age
+from epochcost.records import record
 
 # A run that never gets to the end of an epoch is not restarted forever.
 MOST_STARTS = 3
 _ALIVE = "alive-"
+
+
+def identity(
+    about: dict[str, Any], clock: Clock, framework: ModuleType, settings: dict[str, Any], code: str
+) -> dict[str, Any]:
+    """What must match for an interrupted training run to resume.
+
+    Args:
+        about: the machine, recipe, data, weights and seed, as in the record.
+        settings: what the variant changes in the framework's own settings.
+        code: which epochcost this is (`revision.code`).
+    """
+    here = about["machine"]
+    return {
+        "recipe": record.recipe_id(about["settings"]),
+        "data": about["data"]["sha256"],
+        "weights": about["weights"],
+        "seed": about["seed"],
+        "steps": clock.schedule.steps,
+        "software": [framework.VERSION, settings],
+        "code": code,
+        "hardware": [
+            here["cpu_model"], here["usable_cores"], [gpu["name"] for gpu in here["gpus"]],
+            framework.device(), os.environ.get("CUDA_VISIBLE_DEVICES"),
+        ],
+    }  # fmt: skip
 
 
 class Checkpoints:

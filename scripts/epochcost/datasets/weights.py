@@ -1,0 +1,29 @@
+"""The file of weights that a training run starts from, where a recipe names one."""
+
+from pathlib import Path
+from typing import Any
+
+from epochcost import files
+from epochcost.errors import InputError
+
+
+def find(name: str, description: Path | None) -> tuple[dict[str, Any], Path | None]:
+    """What the record says about the initial weights, and their file, verified.
+
+    Args:
+        name: of the weights, an entry of config/datasets.yaml.
+        description: what scripts/fetch.py wrote beside the file; None: random weights.
+
+    Raises:
+        InputError: the description is of other weights, or the file is missing or damaged.
+    """
+    if description is None:
+        return {"name": name, "source": "random", "sha256": None}, None
+    fetched = files.read_json(description)
+    if fetched["dataset"] != name:
+        raise InputError(f"{description} describes {fetched['dataset']}, not {name}")
+    (file,) = fetched["files"]
+    path = description.parent / file["name"]
+    if not path.is_file() or files.sha256(path) != file["sha256"]:
+        raise InputError(f"{path} is missing or damaged; delete {description} and run again")
+    return {"name": name, "source": fetched["source"], "sha256": file["sha256"]}, path

@@ -1,0 +1,63 @@
+"""Print, as JSON, the batches that Keras is given in two epochs; nothing is trained.
+
+Arguments: framework, settings as JSON. Sample n is the number n, and so is its label.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from epochcost import frameworks, recipes, workloads
+from epochcost.measurement.clock import Clock
+from epochcost.measurement.schedule import plan
+
+SAMPLES = 100
+
+
+class Begun(BaseException):
+    """The training has begun."""
+
+
+def watch() -> list:
+    """Let Keras's `fit` give its input to a model that keeps the batches, in the list returned."""
+    import keras
+
+    from epochcost.frameworks import keras_fit
+
+    seen = []
+
+    class Watching(keras_fit._Idle):
+        def train_step(self, *given):
+            inputs, labels = (np.asarray(part) for part in given[-1][:2])
+            seen.append((inputs[:, 0].tolist(), labels.tolist()))
+            return super().train_step(*given)
+
+    def fit(model, **given):
+        model = Watching()
+        model.compile(run_eagerly=True)
+        own_fit(model, **given | {"callbacks": [], "validation_data": None})
+        raise Begun
+
+    own_fit, keras.Model.fit = keras.Model.fit, fit
+    return seen
+
+
+def main():
+    name, settings = sys.argv[1], json.loads(sys.argv[2])
+    framework = frameworks.load(name, settings)
+    seen = watch()
+    recipe = recipes.load(Path("config/workloads.yaml"))["mnist_mlp"]
+    recipe |= {"epochs": 2, "batch_size": 32}
+    y = np.arange(SAMPLES, dtype=np.uint8)
+    x = np.repeat(y[:, None].astype(np.float32), 784, axis=1)
+    split, clock = workloads.Split(x, y, x, y), Clock(plan("full", recipe, SAMPLES, SAMPLES))
+    try:
+        framework.train(recipe, workloads.load("mnist_mlp"), split, clock, 1, settings)
+    except Begun:
+        half = len(seen) // 2
+        print(json.dumps([seen[:half], seen[half:]]))
+
+
+main()
