@@ -42,6 +42,11 @@ def train(arguments: argparse.Namespace) -> dict:
     data = plain_data.read(arguments.workload, arguments.data)
     if arguments.seed is not None:
         keras.utils.set_random_seed(arguments.seed)
+        if arguments.backend == "tensorflow":
+            import tensorflow as tf
+
+            # With a seed every epoch would have the same order of samples.
+            tf.random.set_seed(None)
     model = compiled_model(arguments.workload, data.vocabulary, data.x.shape[1])
     stopwatch = make_stopwatch()
     samples = plain_data.short(len(data.y), batch, arguments.steps)

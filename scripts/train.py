@@ -34,7 +34,7 @@ from epochcost.measurement import (
     yardstick,
 )
 from epochcost.measurement.activity import Activity
-from epochcost.measurement.checkpoints import MOST_STARTS, Checkpoints, identity
+from epochcost.measurement.checkpoints import MOST_STARTS, Checkpoints, what_runs
 from epochcost.measurement.sampler import Sampler
 from epochcost.measurement.turn import turn
 from epochcost.records import place as places
@@ -101,7 +101,7 @@ def train(arguments: argparse.Namespace) -> int:
     describe_s = stopwatch.seconds()
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
     settings = _settings(arguments, tuning.place_of(here))
-    check_devices(settings.get("devices", 1), here)
+    check_devices(variants.devices_of(arguments.variant), here)
     place = places.Place(arguments.record or _path_below(RECORDS, arguments))
     try:
         with turn() as waited:
@@ -143,6 +143,7 @@ def _settings(arguments: argparse.Namespace, here: str) -> dict:
         raise InputError("--settings is for --variant tuned")
     if not isinstance(given, dict):
         raise InputError('--settings is a JSON object, such as {"keep_memory": true}')
+    tuning.refuse_devices(given)
     return given
 
 
@@ -170,7 +171,9 @@ def _measure(
     framework = _import(arguments.framework, settings)
     imported = clocks.process_age() - waited - prepare_s
     checks.check(framework, arguments.framework, recipe, arguments.variant, settings, here)
-    definition = workloads.load(arguments.workload)
+    definition = workloads.load(
+        arguments.workload, frameworks.FRAMEWORKS[arguments.framework].needs
+    )
     prepared, split, reading = _read_data(arguments.data, recipe, definition)
     weights = None
     if "weights" in recipe:
@@ -188,11 +191,9 @@ def _measure(
     }
     clock = clocks.Clock(schedule.plan(arguments.scale, recipe, *samples), waited)
     if checkpoints:
-        run["started_at"] = checkpoints.begin(
-            identity(about, clock, framework, settings, revision.code(ROOT)),
-            clock,
-            run["started_at"],
-        )
+        version, device = [framework.VERSION, settings], framework.device()
+        this = what_runs(about, clock, version, device, revision.code(ROOT))
+        run["started_at"] = checkpoints.begin(this, clock, run["started_at"])
     for phase, seconds in (("import", imported), ("data", reading), ("measuring", prepare_s)):
         clock.add(phase, seconds)
     given_up = checkpoints is not None and checkpoints.starts > MOST_STARTS

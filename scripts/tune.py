@@ -78,12 +78,7 @@ def tune(arguments: argparse.Namespace) -> None:
     """Search, confirm, write the entry."""
     here = tuning.place_of(machine.describe())
     runs = Runs(arguments, here)
-    defaults = runs.run({})
-    if defaults is None:
-        raise errors.InputError(
-            f"{arguments.workload} with {arguments.framework} fails with the defaults already; "
-            f"see {runs.last}"
-        )
+    defaults = runs.defaults()
     choices, epochs = runs.choices(), _epochs_to_confirm(defaults)
     late = frameworks.FRAMEWORKS[arguments.framework].late if epochs else ()
     early = {name: values for name, values in choices.items() if name not in late}
@@ -128,28 +123,35 @@ def _won(
     runs: "Runs", contenders: list[dict], epochs: int | None, rounds: int
 ) -> tuple[dict, float]:
     """The fastest settings that win every round, else none; and their time over the defaults'."""
-    standing: list[tuple[dict, list[float]]] = [(settings, []) for settings in contenders]
+    plain: list[Outcome] = []
+    standing: list[tuple[dict, list[Outcome]]] = [(settings, []) for settings in contenders]
     for _ in range(rounds):
         if not standing:
             break
-        plain = runs.run({}, epochs)
-        for settings, seen in standing:
-            tuned = runs.run(settings, epochs)
-            as_good = plain and tuned and _as_good(plain, tuned)
-            seen.append(tuned.seconds / plain.seconds if as_good else math.inf)
-        standing = [(settings, seen) for settings, seen in standing if seen[-1] < 1]
-    winners = [(median(seen), settings) for settings, seen in standing if median(seen) < _GAIN]
+        plain.append(runs.defaults(epochs))
+        won = []
+        for settings, tuned in standing:
+            outcome = runs.run(settings, epochs)
+            if outcome is not None and outcome.seconds < plain[-1].seconds:
+                won.append((settings, [*tuned, outcome]))
+        standing = won
+    winners = []
+    for settings, tuned in standing:
+        ratio = median(t.seconds / p.seconds for t, p in zip(tuned, plain, strict=True))
+        if ratio < _GAIN and _as_good(tuned, plain):
+            winners.append((ratio, settings))
     ratio, settings = min(winners, key=lambda winner: winner[0], default=(1.0, {}))
     return settings, ratio
 
 
-def _as_good(plain: Outcome, tuned: Outcome) -> bool:
-    """Whether settings left the quality as it was; quick runs cannot tell."""
-    if plain.quality is None or tuned.quality is None:
-        return plain.quality is None
-    if plain.metric == LOSS:
-        return tuned.quality <= plain.quality * (1 + _SAME_LOSS)
-    return tuned.quality >= plain.quality - _SAME_ACCURACY
+def _as_good(tuned: list[Outcome], plain: list[Outcome]) -> bool:
+    """Whether settings left the quality as it was, in the median; quick runs cannot tell."""
+    if plain[0].quality is None:
+        return True
+    ours, theirs = (median(outcome.quality for outcome in runs) for runs in (tuned, plain))
+    if plain[0].metric == LOSS:
+        return ours <= theirs * (1 + _SAME_LOSS)
+    return ours >= theirs - _SAME_ACCURACY
 
 
 class Runs:
@@ -164,6 +166,20 @@ class Runs:
     def choices(self) -> dict[str, list]:
         """The settings that the framework has for the workload."""
         return json.loads(self._train("--choices").stdout)
+
+    def defaults(self, epochs: int | None = None) -> Outcome:
+        """A run with the defaults (`run`).
+
+        Raises:
+            InputError: it failed, so there is nothing to compare settings with.
+        """
+        outcome = self.run({}, epochs)
+        if outcome is None:
+            given = self._arguments
+            raise errors.InputError(
+                f"{given.workload} with {given.framework} fails with the defaults; see {self.last}"
+            )
+        return outcome
 
     def run(self, settings: dict, epochs: int | None = None) -> Outcome | None:
         """A run over some whole epochs, or a quick one; None if it failed.

@@ -14,6 +14,16 @@ def settings() -> dict:
     return yaml.safe_load((ROOT / "config/config.yaml").read_text())
 
 
+def test_only_fastai_fine_tunes(tmp_path):
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    path = tmp_path / "config/workloads.yaml"
+    entries = yaml.safe_load(path.read_text())
+    entries["catsdogs_resnet50"]["frameworks"].append("pytorch")
+    path.write_text(yaml.safe_dump(entries))
+    with pytest.raises(InputError, match="catsdogs_resnet50: only fastai trains recipes with fine"):
+        configuration.load(root=tmp_path)
+
+
 def test_the_shipped_configuration_is_valid():
     known = configuration.load()
     assert known["hardware"] == ["local"]

@@ -185,6 +185,22 @@ def test_bad_input_leaves_no_record(run, tmp_path, change, message):
     assert not list(tmp_path.rglob("default*"))
 
 
+def test_a_manifest_that_lacks_something_is_refused(run, data, tmp_path):
+    manifest = files.read_json(data / "manifest.json")
+    del manifest["skipped"]
+    files.write_json(data / "manifest.json", manifest)
+    with pytest.raises(InputError, match=r"is not what scripts/prepare\.py writes; delete"):
+        run(epochs(0.9))
+    assert not list(tmp_path.rglob("*default*"))
+
+
+def test_a_workload_without_a_model_for_the_framework_is_refused(run, monkeypatch, tmp_path):
+    monkeypatch.delattr(train.workloads.load("mnist_mlp"), "torch_model")
+    with pytest.raises(InputError, match=r"workloads/mnist_mlp\.py has no torch_model; docs/own"):
+        run(epochs(0.9))
+    assert not list(tmp_path.rglob("*default*"))
+
+
 def test_the_arrays_of_another_data_set_are_refused(run, data, tmp_path):
     manifest = files.read_json(data / "manifest.json")
     files.write_json(data / "manifest.json", manifest | {"dataset": "cifar10"})

@@ -305,6 +305,12 @@ def _check_combinations(configuration: Configuration) -> None:
                 f"it is for {', '.join(with_variant(name, list(FRAMEWORKS)))}"
             )
     _check_division(configuration)
+    for name, recipe in configuration.recipes.items():
+        if "fine_tuning" in recipe and recipe["frameworks"] != ["fastai"]:
+            raise InputError(
+                f"workloads.yaml: {name}: only fastai trains recipes with fine_tuning, "
+                f"not {', '.join(other for other in recipe['frameworks'] if other != 'fastai')}"
+            )
     for workload in configuration["workloads"]:
         if not configuration.frameworks_of(workload):
             able = ", ".join(configuration.recipes_to_train[workload]["frameworks"])

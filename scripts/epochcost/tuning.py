@@ -45,6 +45,8 @@ def needed(variant: str, path: Path, place: str, workload: str, framework: str) 
             f"{workload} with {framework} is not tuned for this machine ({place}); "
             f"run: snakemake tune --config workloads={workload} frameworks={framework}"
         )
+    if variant == variants.TUNED:
+        refuse_devices(found)
     return found
 
 
@@ -67,6 +69,12 @@ def save(path: Path, place: str, workload: str, framework: str, settings: dict[s
     content = load(path)
     content.setdefault(place, {}).setdefault(workload, {})[framework] = settings
     files.write_text(path, _HEAD + yaml.safe_dump(content, sort_keys=True))
+
+
+def refuse_devices(settings: dict[str, Any]) -> None:
+    """Refuse a number of devices: `frameworks.load` would act on it before `check` is reached."""
+    if "devices" in settings:
+        raise InputError("devices are no setting to tune; use the variant devices_2 (3, 4, ...)")
 
 
 def check(settings: dict[str, Any], choices: dict[str, list], framework: str) -> None:

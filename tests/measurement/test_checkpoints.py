@@ -1,7 +1,6 @@
 """Whether an interrupted training may go on, and what of it is charged."""
 
 import os
-import types
 from pathlib import Path
 
 import pytest
@@ -132,9 +131,9 @@ def identity(**change) -> dict:
         "weights": facts["weights"],
         "seed": facts["seed"],
     }  # fmt: skip
-    framework = types.SimpleNamespace(VERSION=facts["version"], device=lambda: facts["device"])
     clock = Clock(plan("full", recipe, 40, 0))
-    return module.identity(about, clock, framework, facts["settings"], facts["code"])
+    software = [facts["version"], facts["settings"]]
+    return module.what_runs(about, clock, software, facts["device"], facts["code"])
 
 
 @pytest.mark.parametrize(

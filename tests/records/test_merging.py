@@ -19,7 +19,7 @@ def put(tmp_path, record):
     def write(folder, machine, minute, trial=1, **changed):
         content = json.loads(json.dumps(record))
         content["machine"]["id"] = machine * 12
-        content["run"] |= {"started_at": f"2026-11-21T10:{minute:02}:00+00:00", "trial": trial}
+        content["run"] |= {"started_at": f"2026-11-24T10:{minute:02}:00+00:00", "trial": trial}
         content |= changed
         path = RunName.of(content["run"]).path(tmp_path / folder)
         places.Place(path).write(content)

@@ -11,6 +11,7 @@ import pytest
 from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
+from epochcost.records import early
 from epochcost.records import place as places
 from epochcost.records import record as records
 from epochcost.records.names import RunName
@@ -165,6 +166,27 @@ def test_every_published_record_of_our_own_follows_the_schema_once_completed():
     assert len(found) > 30
     for path in found:
         assert list(validator.iter_errors(records.read(path))) == [], path
+
+
+@pytest.mark.parametrize(
+    ("change", "settings", "value"),
+    [
+        ({}, {}, None),
+        ({}, {"threads": 1}, None),
+        ({}, {"input_autotuning": False}, 0.98),
+        ({"started_at": "2026-11-23T03:50:00+00:00"}, {}, 0.98),
+        ({"scale": "quick"}, {}, 0.98),
+        ({"framework": "keras-jax"}, {}, 0.98),
+    ],
+)
+def test_a_quality_that_came_of_one_order_in_all_epochs_does_not_count(
+    record, change, settings, value
+):
+    record["run"] |= {"scale": "full", "started_at": "2026-11-23T03:40:00+00:00"} | change
+    record["software"]["settings"] = settings
+    record["quality"] |= {"value": 0.98, "reached": True}
+    quality = early.completed(record)["quality"]
+    assert (quality["value"], quality["reached"]) == (value, value and True)
 
 
 def test_records_are_found_at_their_depth_alone_and_none_is_passed_over(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ RUNS = "results/runs/local/mnist_mlp/pytorch"
 
 def run_of(record, trial):
     """The same run at another time."""
-    return record["run"] | {"trial": trial, "started_at": f"2026-11-21T10:{trial:02}:00+00:00"}
+    return record["run"] | {"trial": trial, "started_at": f"2026-11-24T10:{trial:02}:00+00:00"}
 
 
 @pytest.fixture(scope="module")

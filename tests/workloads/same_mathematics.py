@@ -1,7 +1,8 @@
 """Print, as JSON, what the two definitions of a workload make of the same weights and batch.
 
 Runs in the torch environment, where Keras has PyTorch as its backend. Dropout is off and pictures
-are not moved, as in validation.
+are not moved, as in validation. Arguments: workload, shape of a sample, vocabulary, and where the
+weights and the batch go, for Keras's other backends (tests/workloads/on_backend.py).
 """
 
 import json
@@ -205,6 +206,7 @@ def accuracies(loss: str) -> dict[str, float]:
 
 def main() -> None:
     name, shape, vocabulary = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
+    kept = sys.argv[4]
     with open("config/workloads.yaml") as file:
         recipe = yaml.safe_load(file)[name]
     rng = np.random.default_rng(7)
@@ -221,6 +223,9 @@ def main() -> None:
     ours.apply(pytorch_recipe.initialise)
     result = {"initial": initial(theirs, ours)}
     copy_weights(theirs, ours)
+    weights = [variable.numpy() for variable in theirs.trainable_variables]
+    named = {f"weights_{number}": value for number, value in enumerate(weights)}
+    np.savez(kept, x=x, y=y, vocabulary=vocabulary, **named)
 
     entropy = keras_recipe.loss_of(recipe["loss"])
     result["keras"] = loss_and_gradient(

@@ -12,12 +12,13 @@ from epochcost.configuration import ROOT
 
 
 @pytest.fixture(scope="module", params=PUBLISHED)
-def both(request, pythons):
+def both(request, pythons, tmp_path_factory):
     """What tests/workloads/same_mathematics.py prints for a workload."""
     shape, vocabulary, parameters = PUBLISHED[request.param]
     script = ROOT / "tests/workloads/same_mathematics.py"
-    printed = answer(pythons["pytorch"], script, request.param, json.dumps(shape), vocabulary)
-    return printed | {"published": parameters, "workload": request.param}
+    kept = tmp_path_factory.mktemp("weights") / "batch.npz"
+    printed = answer(pythons["pytorch"], script, request.param, json.dumps(shape), vocabulary, kept)
+    return printed | {"published": parameters, "workload": request.param, "kept": kept}
 
 
 def test_both_have_the_published_number_of_parameters(both):
@@ -64,6 +65,13 @@ def test_both_take_as_many_operations(both):
 def test_the_same_weights_and_batch_give_the_same_loss_and_gradient(both):
     assert both["torch"] == pytest.approx(both["keras"], rel=1e-5, abs=1e-9)
     assert len(both["torch"]) == 1 + len(both["initial"])
+
+
+@pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-jax"])
+def test_so_they_do_on_kerass_other_backends(both, pythons, framework):
+    script = ROOT / "tests/workloads/on_backend.py"
+    there = answer(pythons[framework], script, framework, both["workload"], both["kept"])
+    assert there == pytest.approx(both["torch"], rel=1e-5, abs=1e-9)
 
 
 def by_hand(optimizer: dict, scale: float, framework: str) -> np.ndarray:

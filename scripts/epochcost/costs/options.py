@@ -219,7 +219,7 @@ def _per_unit(
 def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The share of a run's time after which its metric first reached the target."""
     own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok")]
-    full = own[own.scale.eq("full") & own.quality_target.notna()]
+    full = own[own.scale.eq("full") & own.quality_target.notna() & own.metric_value.notna()]
     known = epochs.merge(full[["run_id", "quality_target", *repeats.GROUP]], on="run_id",
                          suffixes=("", "_of_run"))  # fmt: skip
     value = known.loss.where(known.metric.eq("loss"), known.metric_value)

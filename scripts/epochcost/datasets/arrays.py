@@ -11,6 +11,7 @@ from epochcost.errors import InputError
 
 MANIFEST = "manifest.json"
 _MAPPED_BYTES = 2**30
+_KEYS = {"dataset", "kind", "source", "inputs", "skipped", "arrays"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def load(folder: Path) -> Arrays:
     if not path.is_file():
         raise InputError(f"{folder} holds no prepared data (no {MANIFEST}); run: snakemake data")
     manifest = files.read_json(path)
-    if not {"dataset", "arrays"} <= manifest.keys():
+    if not isinstance(manifest, dict) or _KEYS - manifest.keys():
         raise InputError(f"{path} is not what scripts/prepare.py writes; delete {folder}")
     values = {}
     for name, described in manifest["arrays"].items():

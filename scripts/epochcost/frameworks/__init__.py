@@ -37,6 +37,7 @@ class Framework:
 
     module: the module of this package that drives it.
     environment: the family of environments in envs/ that contains it.
+    needs: the functions of a workload's module that it calls.
     late: settings that a search tries only in whole epochs: a quick run may not show their effect,
         or show one by chance.
     onednn, bfloat16, devices: whether it has the variants no_onednn, bfloat16 and devices_2.
@@ -45,6 +46,7 @@ class Framework:
 
     module: str
     environment: str
+    needs: tuple[str, ...] = ("inputs", "keras_model")
     late: tuple[str, ...] = (KEEP_MEMORY,)
     onednn: bool = False
     bfloat16: bool = False
@@ -54,26 +56,42 @@ class Framework:
 
 FRAMEWORKS = {
     "keras-tensorflow": Framework(
-        *("keras_tensorflow", "tensorflow"),
+        module="keras_tensorflow",
+        environment="tensorflow",
         late=(KEEP_MEMORY, "input_autotuning"),
         onednn=True,
         bfloat16=True,
         devices=True,
     ),
     "keras-torch": Framework(
-        *("keras_torch", "torch"), late=(KEEP_MEMORY, FLUSH_DENORMAL), bfloat16=True
+        module="keras_torch",
+        environment="torch",
+        late=(KEEP_MEMORY, FLUSH_DENORMAL),
+        bfloat16=True,
     ),
-    "keras-jax": Framework("keras_jax", "jax", bfloat16=True, devices=True),
+    "keras-jax": Framework(module="keras_jax", environment="jax", bfloat16=True, devices=True),
     "pytorch": Framework(
-        *("pytorch", "torch"),
+        module="pytorch",
+        environment="torch",
+        needs=("inputs", "torch_model"),
         late=(KEEP_MEMORY, FLUSH_DENORMAL),
         onednn=True,
         bfloat16=True,
         devices=True,
     ),
-    "fastai": Framework(*("fastai", "torch"), late=(KEEP_MEMORY, FLUSH_DENORMAL), onednn=True),
-    "keras2-tensorflow1": Framework("keras2_tensorflow1", "keras2", legacy=True),
-    "keras2-cntk": Framework("keras2_cntk", "keras2", legacy=True),
+    "fastai": Framework(
+        module="fastai",
+        environment="torch",
+        needs=("inputs", "torch_model"),
+        late=(KEEP_MEMORY, FLUSH_DENORMAL),
+        onednn=True,
+    ),
+    "keras2-tensorflow1": Framework(
+        module="keras2_tensorflow1", environment="keras2", needs=("inputs",), legacy=True
+    ),
+    "keras2-cntk": Framework(
+        module="keras2_cntk", environment="keras2", needs=("inputs",), legacy=True
+    ),
 }
 
 

@@ -76,7 +76,7 @@ def train(
 
 
 def _set_seed(seed: int) -> None:
-    """Seed all that is random, except the order of samples on TensorFlow.
+    """Seed all that is random, except the order in Keras's own pipeline on TensorFlow.
 
     There Keras shuffles in an operation of the data set, and with a seed for TensorFlow that
     operation gives every epoch the same order.

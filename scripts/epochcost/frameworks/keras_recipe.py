@@ -9,20 +9,35 @@ import math
 import keras
 
 
-def multiply_adds(model: keras.Model) -> int:
-    """Multiply-adds in the forward pass of one sample: each weight, each time it is used."""
-    count = 0
-    for layer in model.layers:
-        if isinstance(layer, keras.layers.Conv2D):
+def multiply_adds(model: keras.Model) -> int | None:
+    """Multiply-adds in the forward pass of one sample; a layer that is used twice counts once.
+
+    None for a model that is no graph of layers of known shapes, or if a layer with matrices is of a
+    kind that is not counted here.
+    """
+    if not model.built:
+        return None
+    try:
+        counts = [_products(layer) for layer in model.layers]
+    except (AttributeError, ValueError, TypeError):  # no graph, or a length of None
+        return None
+    return None if None in counts else sum(counts)
+
+
+def _products(layer: keras.Layer) -> int | None:
+    """The multiply-adds of a layer for one sample."""
+    match layer:
+        case keras.layers.Conv2D():
             _, height, width, _ = layer.output.shape
-            count += height * width * math.prod(layer.kernel.shape)
-        elif isinstance(layer, keras.layers.Dense):
-            count += math.prod(layer.kernel.shape)
-        elif isinstance(layer, keras.layers.LSTM | keras.layers.Bidirectional):
-            steps = layer.input.shape[1]
-            products = [weights for weights in layer.weights if "kernel" in weights.name]
-            count += steps * sum(math.prod(weights.shape) for weights in products)
-    return count
+            return height * width * math.prod(layer.kernel.shape)
+        case keras.layers.Dense():
+            return math.prod(layer.output.shape[1:]) * layer.kernel.shape[0]
+        case keras.layers.LSTM() | keras.layers.Bidirectional():
+            matrices = [weights for weights in layer.weights if "kernel" in weights.name]
+            return layer.input.shape[1] * sum(math.prod(weights.shape) for weights in matrices)
+        case keras.layers.Embedding():
+            return 0
+    return None if any(len(weights.shape) > 1 for weights in layer.weights) else 0
 
 
 def loss_of(name: str) -> keras.losses.Loss:

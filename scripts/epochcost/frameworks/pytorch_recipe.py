@@ -49,7 +49,8 @@ def initialise(layer: nn.Module) -> None:
     """
     if isinstance(layer, nn.Linear | nn.Conv2d):
         nn.init.xavier_uniform_(layer.weight)
-        nn.init.zeros_(layer.bias)
+        if layer.bias is not None:
+            nn.init.zeros_(layer.bias)
     elif isinstance(layer, nn.Embedding | nn.EmbeddingBag):
         nn.init.uniform_(layer.weight, -0.05, 0.05)
     elif isinstance(layer, nn.LSTM):
@@ -102,28 +103,43 @@ def inputs_of(inputs: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(inputs if inputs.flags.writeable else inputs.copy())
 
 
+_MULTIPLIES = (nn.Conv2d, nn.Linear, nn.LSTM)
+_LOOKS_UP = (nn.Embedding, nn.EmbeddingBag)
+
+
+def _is_counted(layer: nn.Module) -> bool:
+    """Whether a layer is of a kind that is counted, or has no matrices of its own."""
+    matrices = [weights for weights in layer.parameters(recurse=False) if weights.ndim > 1]
+    return not matrices or isinstance(layer, (*_MULTIPLIES, *_LOOKS_UP))
+
+
 @torch.no_grad()
-def multiply_adds(model: nn.Module, sample: torch.Tensor) -> int:
+def multiply_adds(model: nn.Module, sample: torch.Tensor) -> int | None:
     """Multiply-adds in the forward pass of one sample: each weight, each time it is used.
 
+    None if a layer with matrices is of a kind that is not counted here.
+
     Args:
-        sample: one sample as the model expects it.
+        sample: a batch of one sample as the model expects it.
     """
+    if not all(_is_counted(layer) for layer in model.modules()):
+        return None
     counts = []
 
     def count(layer: nn.Module, given: tuple, result) -> None:
         if isinstance(layer, nn.Conv2d):
             counts.append(layer.weight.numel() * result[0, 0].numel())
         elif isinstance(layer, nn.Linear):
-            counts.append(layer.weight.numel())
+            counts.append(result.numel() * layer.in_features)
         else:
             steps = given[0].shape[1]
             products = [w for name, w in layer.named_parameters() if name.startswith("weight")]
             counts.append(steps * sum(weights.numel() for weights in products))
 
-    kinds = (nn.Conv2d, nn.Linear, nn.LSTM)
     hooks = [
-        layer.register_forward_hook(count) for layer in model.modules() if isinstance(layer, kinds)
+        layer.register_forward_hook(count)
+        for layer in model.modules()
+        if isinstance(layer, _MULTIPLIES)
     ]
     training = model.training
     model.eval()

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from epochcost import errors, files
@@ -25,14 +24,15 @@ MOST_STARTS = 3
 _ALIVE = "alive-"
 
 
-def identity(
-    about: dict[str, Any], clock: Clock, framework: ModuleType, settings: dict[str, Any], code: str
+def what_runs(
+    about: dict[str, Any], clock: Clock, software: list[Any], device: str, code: str
 ) -> dict[str, Any]:
     """What must match for an interrupted training run to resume.
 
     Args:
         about: the machine, recipe, data, weights and seed, as in the record.
-        settings: what the variant changes in the framework's own settings.
+        software: the framework's version, and what the variant changes in its settings.
+        device: what is trained on (`gpu` or `cpu`).
         code: which epochcost this is (`revision.code`).
     """
     here = about["machine"]
@@ -42,11 +42,11 @@ def identity(
         "weights": about["weights"],
         "seed": about["seed"],
         "steps": clock.schedule.steps,
-        "software": [framework.VERSION, settings],
+        "software": software,
         "code": code,
         "hardware": [
             here["cpu_model"], here["usable_cores"], [gpu["name"] for gpu in here["gpus"]],
-            framework.device(), os.environ.get("CUDA_VISIBLE_DEVICES"),
+            device, os.environ.get("CUDA_VISIBLE_DEVICES"),
         ],
     }  # fmt: skip
 

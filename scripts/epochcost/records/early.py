@@ -16,11 +16,14 @@ _SAMPLED = (
     "quota_waited_share",
 )
 
+# Before this, Keras on TensorFlow trained every epoch in the same order of samples.
+_ORDERS_DIFFER = "2026-11-23T03:45"
+
 
 def completed(record: dict[str, Any]) -> dict[str, Any]:
     """A record with the fields that its epochcost did not have yet: what it did not do or measure.
 
-    The file is left unchanged.
+    A quality that came of a fault counts as not measured. The file is left unchanged.
     """
     if not isinstance(record, dict):
         raise TypeError("it holds no object")
@@ -41,7 +44,19 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
         record["noise"].setdefault(name, None)
     for phase in ("finish", "predict", "sample", "lost", "measuring", "other"):
         record.get("phases", {}).setdefault(phase, None)
+    if _kept_one_order(record):
+        record["quality"] |= {"value": None, "reached": None}
     return record
+
+
+def _kept_one_order(record: dict[str, Any]) -> bool:
+    """Whether all epochs of a full run had the same order of samples; its times are sound."""
+    run = record["run"]
+    return (
+        (run["framework"], run["scale"]) == ("keras-tensorflow", "full")
+        and run["started_at"] < _ORDERS_DIFFER
+        and record["software"]["settings"].get("input_autotuning", True)
+    )
 
 
 def _blocks(record: dict[str, Any]) -> list[dict[str, Any]]:

@@ -70,7 +70,21 @@ def check(name: str) -> None:
         raise InputError(f"there is no scripts/epochcost/workloads/{name}.py with the model")
 
 
-def load(name: str) -> ModuleType:
-    """The module of workload `name`."""
+def load(name: str, needs: tuple[str, ...] = ()) -> ModuleType:
+    """The module of workload `name`.
+
+    Args:
+        needs: the functions that it must have.
+
+    Raises:
+        InputError: there is no such module, or it lacks a function.
+    """
     check(name)
-    return importlib.import_module(f"epochcost.workloads.{name}")
+    module = importlib.import_module(f"epochcost.workloads.{name}")
+    for function in needs:
+        if not callable(getattr(module, function, None)):
+            raise InputError(
+                f"scripts/epochcost/workloads/{name}.py has no {function}; "
+                "docs/own-workload.md says what it needs"
+            )
+    return module
