@@ -82,13 +82,15 @@ def test_settings_are_in_force_when_training_begins(begun, framework, workload, 
 
 
 @pytest.fixture(scope="module")
-def tuned_run(pythons, little, few, tmp_path_factory):
+def tuned_run(pythons, little, little_pictures, tmp_path_factory):
     """Trains with settings; gives the record."""
 
     def make(workload: str, framework: str, settings: dict) -> dict:
-        data = few if workload == "mnist_cnn" else little
         path = tmp_path_factory.mktemp("run") / "record.json"
-        options = ("--variant", "tuned", "--settings", json.dumps(settings))
+        options = ["--variant", "tuned", "--settings", json.dumps(settings)]
+        data = little
+        if workload == "mnist_cnn":  # whose steps take long
+            data, options = little_pictures(workload), [*options, "--batch-size", "20"]
         record = train(pythons[framework], workload, framework, data, path, *options)
         assert record["status"] == "ok", record["failure"]
         return record
