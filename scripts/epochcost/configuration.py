@@ -305,18 +305,24 @@ def _check_combinations(configuration: Configuration) -> None:
                 f"it is for {', '.join(with_variant(name, list(FRAMEWORKS)))}"
             )
     _check_division(configuration)
-    for name, recipe in configuration.recipes.items():
-        if "fine_tuning" in recipe and recipe["frameworks"] != ["fastai"]:
-            raise InputError(
-                f"workloads.yaml: {name}: only fastai trains recipes with fine_tuning, "
-                f"not {', '.join(other for other in recipe['frameworks'] if other != 'fastai')}"
-            )
+    _check_fine_tuning(configuration.recipes)
     for workload in configuration["workloads"]:
         if not configuration.frameworks_of(workload):
             able = ", ".join(configuration.recipes_to_train[workload]["frameworks"])
             raise InputError(
                 f"{workload} is not trained by {', '.join(configuration['frameworks'])}; "
                 f"frameworks that train it: {able}"
+            )
+
+
+def _check_fine_tuning(recipes: Mapping[str, dict[str, Any]]) -> None:
+    """Refuse recipes with fine-tuning for frameworks that would train them without it."""
+    for name, recipe in recipes.items():
+        others = [framework for framework in recipe["frameworks"] if framework != "fastai"]
+        if "fine_tuning" in recipe and others:
+            raise InputError(
+                f"workloads.yaml: {name}: only fastai trains recipes with fine_tuning, "
+                f"not {', '.join(others)}"
             )
 
 
