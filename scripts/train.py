@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from epochcost import errors, frameworks, recipes, tuning, variants, workloads
 from epochcost.datasets import arrays
@@ -61,7 +62,7 @@ def main() -> int:
         help="default, tuned, no_onednn, bfloat16, or devices_2 (3, 4, ...); default: default",
     )
     parser.add_argument(
-        "--settings", type=json.loads, help="JSON; default: those of the variant (tuned.yaml)"
+        "--settings", type=_json, help="JSON; default: those of the variant (tuned.yaml)"
     )
     parser.add_argument(
         "--choices", action="store_true", help="print the settings that there are, and end"
@@ -223,6 +224,7 @@ def _train(
     try:
         with ending.time_limit(limit_s, clock):
             if given_up:
+                clock.phase_now = "train"
                 raise ending.GivenUpError(
                     f"killed {MOST_STARTS} times since its last whole epoch; the system may have "
                     "run out of memory"
@@ -284,28 +286,40 @@ def _read_data(folder: Path, recipe: dict, definition):
     if prepared.manifest["dataset"] != recipe["dataset"]:
         raise InputError(f"{folder} holds {prepared.manifest['dataset']}, not {recipe['dataset']}")
     split = definition.inputs(prepared, recipe["model"])
+    workloads.check_split(split, recipe)
     return prepared, split, stopwatch.seconds()
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is below 1")
-    return value
+    return _at_least(1, text)
 
 
 def _whole(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+    if value < least:
+        raise argparse.ArgumentTypeError(f"{text} is below {least}")
     return value
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is not JSON: {error}") from None
 
 
 def _recipe(workload: str, framework: str) -> dict:
     known = recipes.load(ROOT / "config/workloads.yaml")
     if workload not in known:
         raise InputError(f"unknown workload '{workload}'; {nearest(workload, known)}")
-    recipe = known[workload]
+    recipe = known[workload] | {"model": recipes.HyperParameters(known[workload]["model"])}
     if framework not in recipe["frameworks"]:
         raise InputError(
             f"{workload} is not trained by {framework}; "

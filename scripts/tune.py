@@ -1,22 +1,24 @@
 """Find the fastest settings of a framework for one workload on this machine.
 
 A small search in fresh processes. First quick runs: each setting but those that they may misjudge
-is tried on top of the best so far, and kept if it saves more than 3 % of the predicted full run;
-quick runs that take a minute more than four times as long as the defaults are given up. Then whole
-epochs, about a minute's worth, alternating with the defaults: two rounds of the best, and of the
-best with the settings that quick runs may misjudge; and four more of the winner. (Where two epochs
-take more than five minutes, quick runs decide.) What wins every round, by a median of 3 % and at
-the same quality, is kept. A run disturbed by other work on the machine is repeated once. In: a
-folder of prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run below
-results/tuning/.
+is tried on top of the best so far, and kept if it saves more than 3 % of the predicted full run.
+Then whole epochs, about a minute's worth, in turn with the defaults: two rounds of the best, and of
+the best with the settings that quick runs may misjudge; and four more of the winner. (Where two
+epochs take more than five minutes, these rounds are quick runs.) Chance decides who comes first in
+a round. What wins every round, by a median of 3 % and at the same quality, is kept. A run disturbed
+by other work on the machine is repeated once, and one that takes a minute more than four times as
+long as the defaults is given up. In: a folder of prepared arrays. Out: an entry in
+config/tuned.yaml, and a record of every run below results/tuning/.
 """
 
 import argparse
 import json
 import math
+import random
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean, median
 
@@ -34,8 +36,8 @@ _ROUNDS_TO_CHOOSE, _ROUNDS = 2, 4
 _CONFIRM_SECONDS = 60
 # If two epochs take longer than this, the last rounds are quick runs too.
 _LONGEST_SECONDS = 300
-# A quick run that takes this many times as long as the one with the defaults, plus a minute for
-# compiling, is given up.
+# A run that takes this many times as long as with the defaults, plus a minute for compiling, is
+# given up.
 _PATIENCE, _PATIENCE_SECONDS = 4, 60
 # How often a run is tried until nothing disturbs it.
 _ATTEMPTS = 2
@@ -63,6 +65,7 @@ class Outcome:
     seconds: of a full run, predicted from this one.
     epochs: of the recipe.
     quality: of the last epoch; None for a quick run.
+    reached: whether that is the recipe's target or better; None where not all epochs were trained.
     wall_s: seconds of its process, excluding waits for another training run to end.
     """
 
@@ -70,6 +73,7 @@ class Outcome:
     epochs: int
     metric: str
     quality: float | None
+    reached: bool | None
     fine_tuning: bool
     wall_s: float
 
@@ -80,7 +84,9 @@ def tune(arguments: argparse.Namespace) -> None:
     runs = Runs(arguments, here)
     defaults = runs.defaults()
     choices, epochs = runs.choices(), _epochs_to_confirm(defaults)
-    late = frameworks.FRAMEWORKS[arguments.framework].late if epochs else ()
+    late = frameworks.FRAMEWORKS[arguments.framework].late
+    if not epochs:  # Steps so long are those of large models: quick runs see the allocator there.
+        late = tuple(name for name in late if name != frameworks.KEEP_MEMORY)
     early = {name: values for name, values in choices.items() if name not in late}
     best = _screened(runs, early, defaults.seconds)
     chosen, _ = _won(runs, _contenders(best, choices, late), epochs, _ROUNDS_TO_CHOOSE)
@@ -103,7 +109,7 @@ def _screened(runs: "Runs", choices: dict[str, list], seconds: float) -> dict:
 
 
 def _contenders(best: dict, choices: dict[str, list], late: tuple[str, ...]) -> list[dict]:
-    """What whole epochs decide between: the best, alone or with each or all of `late`."""
+    """What the rounds decide between: the best, alone or with each or all of `late`."""
     more = {name: choices[name][1] for name in late if name in choices}
     tried = [best, *(best | {name: value} for name, value in more.items())]
     if len(more) > 1:
@@ -128,13 +134,13 @@ def _won(
     for _ in range(rounds):
         if not standing:
             break
-        plain.append(runs.defaults(epochs))
-        won = []
-        for settings, tuned in standing:
-            outcome = runs.run(settings, epochs)
-            if outcome is not None and outcome.seconds < plain[-1].seconds:
-                won.append((settings, [*tuned, outcome]))
-        standing = won
+        default, *outcomes = _round(runs, [settings for settings, _ in standing], epochs)
+        plain.append(default)
+        standing = [
+            (settings, [*tuned, outcome])
+            for (settings, tuned), outcome in zip(standing, outcomes, strict=True)
+            if outcome is not None and outcome.seconds < default.seconds
+        ]
     winners = []
     for settings, tuned in standing:
         ratio = median(t.seconds / p.seconds for t, p in zip(tuned, plain, strict=True))
@@ -144,10 +150,24 @@ def _won(
     return settings, ratio
 
 
+def _round(runs: "Runs", contenders: list[dict], epochs: int | None) -> list[Outcome | None]:
+    """A run with the defaults and one of each contender, in that order; made in random order."""
+    makers = [runs.defaults, *(partial(runs.run, settings) for settings in contenders)]
+    outcomes = {}
+    for number in random.sample(range(len(makers)), len(makers)):
+        outcomes[number] = makers[number](epochs=epochs)
+    return [outcomes[number] for number in range(len(makers))]
+
+
 def _as_good(tuned: list[Outcome], plain: list[Outcome]) -> bool:
-    """Whether settings left the quality as it was, in the median; quick runs cannot tell."""
+    """Whether settings left the quality as it was; quick runs cannot tell.
+
+    In the median over the rounds; and the target is not missed more often.
+    """
     if plain[0].quality is None:
         return True
+    if sum(run.reached is False for run in tuned) > sum(run.reached is False for run in plain):
+        return False
     ours, theirs = (median(outcome.quality for outcome in runs) for runs in (tuned, plain))
     if plain[0].metric == LOSS:
         return ours <= theirs * (1 + _SAME_LOSS)
@@ -160,7 +180,7 @@ class Runs:
     def __init__(self, arguments: argparse.Namespace, here: str) -> None:
         self._arguments = arguments
         self.last: Path | None = None
-        self._quick_patience: float | None = None  # seconds
+        self._first: Outcome | None = None  # a quick run with the defaults
         self._folder = arguments.records / here / arguments.workload / arguments.framework
 
     def choices(self) -> dict[str, list]:
@@ -197,19 +217,22 @@ class Runs:
             outcome = said or outcome
             if OTHERS not in flags:
                 break
-        if outcome and self._quick_patience is None:
-            self._quick_patience = _PATIENCE * outcome.wall_s + _PATIENCE_SECONDS
+        self._first = self._first or outcome
         return outcome
 
     def _attempt(self, settings: dict, epochs: int | None) -> dict | None:
         """The record of a run; None if there is none."""
         record = self.last = self._folder / f"{self._free_number()}.json"
         scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
-        patience = None if epochs else self._quick_patience
-        limit = ["--time-limit", f"{patience:.0f}"] if patience else []
+        limit = ["--time-limit", f"{self._patience(epochs):.0f}"] if self._first else []
         self._train("--settings", json.dumps(settings), "--record", str(record), *scale, *limit)
         # A process killed by the system, perhaps for its memory, leaves no record.
         return files.read_json(record) if record.exists() else None
+
+    def _patience(self, epochs: int | None) -> float:
+        """Seconds after which a run is given up: a quick one, or one of so many whole epochs."""
+        training_s = self._first.seconds / self._first.epochs * (epochs or 0)
+        return _PATIENCE * (self._first.wall_s + training_s) + _PATIENCE_SECONDS
 
     def _epochs_of_recipe(self) -> int:
         recipes_there = recipes.load(ROOT / "config/workloads.yaml")
@@ -244,14 +267,18 @@ def outcome_of(record: dict, epochs: int) -> Outcome | None:
         return None
     settings = record["settings"]
     if record["run"]["scale"] == "quick":
-        seconds, quality = predict(record).seconds, None
+        prediction = predict(record)
+        # Waits strike by chance and would hide what a setting gains; whole epochs have them.
+        seconds, quality, reached = prediction.seconds - prediction.waits_s, None, None
     else:
         first, *later = [epoch["train_s"] + (epoch["eval_s"] or 0) for epoch in record["epochs"]]
         seconds = first + (epochs - 1) * (fmean(later) if later else first)
-        quality = record["quality"]["value"]
+        quality, reached = record["quality"]["value"], record["quality"]["reached"]
+        if len(record["epochs"]) < epochs:
+            reached = None
     metric = record["quality"]["metric"]
     fine_tuning = "fine_tuning" in settings
-    return Outcome(seconds, epochs, metric, quality, fine_tuning, record["wall_s"])
+    return Outcome(seconds, epochs, metric, quality, reached, fine_tuning, record["wall_s"])
 
 
 if __name__ == "__main__":

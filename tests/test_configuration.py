@@ -14,13 +14,25 @@ def settings() -> dict:
     return yaml.safe_load((ROOT / "config/config.yaml").read_text())
 
 
-def test_only_fastai_fine_tunes(tmp_path):
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"frameworks": ["fastai", "pytorch"]}, "only fastai trains recipes with fine_tuning"),
+        (
+            {"optimizer": {"name": "rmsprop", "learning_rate": 1, "rho": 0.9, "epsilon": 1e-8}},
+            "fine_tuning needs the optimizer adam",
+        ),
+        ({"epochs": 1}, "frozen_epochs must be below its 1 epochs"),
+        ({"quality": {"metric": "val_accuracy", "target": 86}}, "target: 86 is above 1"),
+    ],
+)
+def test_fine_tuning_that_cannot_be_trained_as_it_says_is_refused(tmp_path, change, said):
     shutil.copytree(ROOT / "config", tmp_path / "config")
     path = tmp_path / "config/workloads.yaml"
     entries = yaml.safe_load(path.read_text())
-    entries["catsdogs_resnet50"]["frameworks"].append("pytorch")
+    entries["catsdogs_resnet50"] |= change
     path.write_text(yaml.safe_dump(entries))
-    with pytest.raises(InputError, match="catsdogs_resnet50: only fastai trains recipes with fine"):
+    with pytest.raises(InputError, match=f"catsdogs_resnet50.*{said}"):
         configuration.load(root=tmp_path)
 
 

@@ -213,3 +213,51 @@ def test_missing_data_is_said_and_leaves_no_record(run, tmp_path):
     with pytest.raises(InputError, match="holds no prepared data"):
         run(epochs(0.9), data=tmp_path / "nowhere")
     assert not list(tmp_path.rglob("*default*"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"classes": 9}, "y_train holds 0 to 9; it can be 0 to 8"),
+        ({"units": None}, "`model` has no 'units', which the model's file asks for; did you mean"),
+    ],
+)
+def test_a_model_that_does_not_fit_the_data_is_refused(run, monkeypatch, tmp_path, change, message):
+    load = train.recipes.load
+
+    def changed(path):
+        entries = load(path)
+        model = entries["mnist_mlp"]["model"] | {"unit": 512} | change
+        entries["mnist_mlp"]["model"] = {k: v for k, v in model.items() if v is not None}
+        return entries
+
+    def behaviour(recipe, definition, split, clock, *_):
+        recipe["model"]["units"]
+
+    monkeypatch.setattr(train.recipes, "load", changed)
+    with pytest.raises(InputError, match=message):
+        run(behaviour)
+
+
+def test_accuracy_on_held_out_data_needs_some():
+    split = train.workloads.Split(np.zeros((2, 3)), np.zeros(2, np.uint8))
+    recipe = {"quality": {"metric": "val_accuracy"}, "loss": "binary_crossentropy", "model": {}}
+    with pytest.raises(InputError, match="`inputs` gives nothing to validate on"):
+        train.workloads.check_split(split, recipe)
+    train.workloads.check_split(split, recipe | {"quality": {"metric": "loss"}})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--trial", "x", "'x' is not a whole number"),
+        ("--seed", "-1", "-1 is below 0"),
+        ("--settings", "{a", "'{a' is not JSON: "),
+        ("--time-limit", "long", "'long' is not a number"),
+    ],
+)
+def test_a_misspelt_option_is_one_line(monkeypatch, option, value, said):
+    line = ["train.py", "mnist_mlp", "pytorch", "--data", "d", option, value]
+    monkeypatch.setattr(sys, "argv", line)
+    with pytest.raises(SystemExit, match=f"^epochcost: argument {option}: .*{said}"):
+        train.main()

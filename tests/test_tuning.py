@@ -68,7 +68,7 @@ class FakeRuns(tune.Runs):
         if seconds is None:
             return None
         quality = self.quality.get(key, 0.9) if epochs else None
-        return tune.Outcome(seconds, 10, "val_accuracy", quality, fine_tuning=False, wall_s=20.0)
+        return tune.Outcome(seconds, 10, "val_accuracy", quality, None, False, wall_s=20.0)
 
 
 NAMED = {"workload": "w", "framework": "pytorch"}
@@ -79,7 +79,7 @@ TIMES = {
     (("b", 3),): None,  # fails
     (("b", 2), ("c", True)): 70.0,
 }
-FEW_EPOCHS = (10, "val_accuracy", 0.9, False, 20.0)
+FEW_EPOCHS = (10, "val_accuracy", 0.9, None, False, 20.0)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,9 @@ def test_a_setting_is_kept_where_it_gains_and_a_failed_run_is_no_gain(
     assert places == {"w": {"pytorch": found}}
     # What was found ran in turn with the defaults, over whole epochs: a minute is six of ten.
     whole = [run for run in runs.made if run[1]]
-    assert whole == ([({}, 6), (found, 6)] * 6 if found else [])
+    assert len(whole) == (12 if found else 0)
+    for pair in zip(whole[::2], whole[1::2], strict=True):
+        assert sorted(pair, key=str) == sorted([({}, 6), (found, 6)], key=str)
 
 
 def test_defaults_that_fail_later_are_said_and_leave_no_entry(monkeypatch, tmp_path):
@@ -175,10 +177,44 @@ def test_less_loss_and_more_accuracy_are_as_good(metric, plain, tuned, as_good):
     """In the median: on TensorFlow, runs of the same settings differ, too."""
 
     def outcomes(*qualities):
-        return [tune.Outcome(1.0, 10, metric, quality, False, 20.0) for quality in qualities]
+        return [tune.Outcome(1.0, 10, metric, quality, None, False, 20.0) for quality in qualities]
 
     runs = outcomes(0.1, tuned, 9.0), outcomes(plain, plain, plain)
     assert tune._as_good(*runs) is as_good
+
+
+def test_settings_that_miss_the_target_more_often_are_not_as_good():
+    def outcomes(*reached):
+        return [tune.Outcome(1.0, 10, "val_accuracy", 0.9, each, False, 20.0) for each in reached]
+
+    assert tune._as_good(outcomes(True, True), outcomes(True, True))
+    assert tune._as_good(outcomes(True, False), outcomes(False, True))
+    assert not tune._as_good(outcomes(True, False), outcomes(True, True))
+
+
+def test_chance_decides_who_comes_first_in_a_round():
+    runs = FakeRuns({(): 100.0, (("b", 2),): 80.0})
+    outcomes = [tune._round(runs, [{"b": 2}], 3) for _ in range(40)]
+    assert [[one.seconds for one in both] for both in outcomes] == [[100.0, 80.0]] * 40
+    assert {settings.get("b") for settings, _ in runs.made[::2]} == {None, 2}
+
+
+def test_where_epochs_take_hours_the_allocator_is_screened_and_the_rest_decided_in_rounds(
+    monkeypatch, tmp_path
+):
+    seconds = {(): 4000.0, (("keep_memory", True),): 400.0}
+    seconds[("flush_denormal", True), ("keep_memory", True)] = 380.0
+    runs = FakeRuns(seconds)
+    choices = {"keep_memory": [False, True], "flush_denormal": [False, True]}
+    runs.choices = lambda: choices
+    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
+    path = tmp_path / "tuned.yaml"
+    tune.tune(argparse.Namespace(**NAMED, output=path))
+    (places,) = tuning.load(path).values()
+    assert places == {"w": {"pytorch": {"keep_memory": True, "flush_denormal": True}}}
+    assert runs.made[:2] == [({}, None), ({"keep_memory": True}, None)]
+    with_both = [settings for settings, _ in runs.made[2:] if "flush_denormal" in settings]
+    assert len(with_both) == 2 + 4
 
 
 def test_what_quick_runs_misjudge_is_tried_by_itself_and_together():
@@ -213,7 +249,7 @@ def test_who_won_by_chance_must_win_anew(monkeypatch, tmp_path):
 def test_who_loses_one_round_is_out():
     runs = FakeRuns({})
     seconds = iter([80.0, 80.0, 80.0, 101.0])
-    runs.run = lambda settings, epochs: tune.Outcome(
+    runs.run = lambda settings, epochs=None: tune.Outcome(
         next(seconds) if settings else 100.0, *FEW_EPOCHS
     )
     assert tune._won(runs, [{"b": 2}], 3, 4) == ({}, 1.0)
@@ -221,7 +257,8 @@ def test_who_loses_one_round_is_out():
 
 def test_whole_epochs_decide_where_they_take_minutes_and_quick_runs_where_hours():
     def epochs(seconds, fine_tuning=False, wall_s=20.0):
-        return tune._epochs_to_confirm(tune.Outcome(seconds, 10, "loss", None, fine_tuning, 20.0))
+        outcome = tune.Outcome(seconds, 10, "loss", None, None, fine_tuning, 20.0)
+        return tune._epochs_to_confirm(outcome)
 
     assert [epochs(40), epochs(150), epochs(1400), epochs(1600)] == [10, 4, 2, None]
     assert epochs(40, fine_tuning=True) is None
@@ -259,6 +296,10 @@ json.dump(content | {{"wall_s": 20}}, open(record, "w"))
     assert runs.run({"slow": True}) is None
     assert runs.run({"deadly": True}) is None
     assert runs.run({}).quality is None
+    # Whole epochs may take four times as long as the defaults would need for them, too.
+    outcome = runs.run({})
+    longer = runs._patience(2) - runs._patience(None)
+    assert longer == pytest.approx(4 * 2 * outcome.seconds / outcome.epochs)
 
 
 @pytest.mark.parametrize(

@@ -316,13 +316,21 @@ def _check_combinations(configuration: Configuration) -> None:
 
 
 def _check_fine_tuning(recipes: Mapping[str, dict[str, Any]]) -> None:
-    """Refuse recipes with fine-tuning for frameworks that would train them without it."""
+    """Refuse recipes with fine-tuning that cannot be trained as they say."""
     for name, recipe in recipes.items():
+        if "fine_tuning" not in recipe:
+            continue
         others = [framework for framework in recipe["frameworks"] if framework != "fastai"]
-        if "fine_tuning" in recipe and others:
+        if others:
             raise InputError(
                 f"workloads.yaml: {name}: only fastai trains recipes with fine_tuning, "
                 f"not {', '.join(others)}"
+            )
+        if recipe["optimizer"]["name"] != "adam":
+            raise InputError(f"workloads.yaml: {name}: fine_tuning needs the optimizer adam")
+        if recipe["fine_tuning"]["frozen_epochs"] >= recipe["epochs"]:
+            raise InputError(
+                f"workloads.yaml: {name}: frozen_epochs must be below its {recipe['epochs']} epochs"
             )
 
 

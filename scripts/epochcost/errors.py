@@ -25,7 +25,10 @@ class Parser(argparse.ArgumentParser):
 
 def positive(text: str) -> float:
     """A number above 0, for a command line."""
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return value

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from epochcost import files
-from epochcost.errors import InputError
+from epochcost.errors import InputError, nearest
+
+
+class HyperParameters(dict):
+    """The `model` entry of a recipe; a missing one that a model's file asks for is bad input."""
+
+    def __missing__(self, name: str) -> None:
+        raise InputError(
+            f"config/workloads.yaml: `model` has no '{name}', which the model's file asks for; "
+            f"{nearest(name, self)}"
+        )
 
 
 def load(path: Path) -> dict[str, dict[str, Any]]:

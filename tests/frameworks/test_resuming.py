@@ -256,6 +256,7 @@ def test_a_training_that_is_killed_each_time_is_a_failed_run(killed):
     jsonschema.Draft202012Validator(SCHEMA).validate(content)
     assert content["status"] == "failed"
     assert "killed 3 times since its last whole epoch" in content["failure"]["reason"]
+    assert content["failure"]["phase"] == "train"
     assert content["interruptions"] == MOST_STARTS
 
 

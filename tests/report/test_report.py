@@ -244,6 +244,13 @@ def test_the_tables_of_the_documentation_are_what_the_workflow_makes_of_its_reco
         assert part.strip() in (ROOT / "docs/results.md").read_text()
 
 
+def test_how_many_intervals_held_is_what_the_table_of_predictions_says():
+    cells = re.findall(r"\| (\d+) of (\d+) \|", (ROOT / "docs/results.md").read_text())
+    held, runs = (sum(map(int, column)) for column in zip(*cells, strict=True))
+    text = " ".join((ROOT / "docs/measuring.md").read_text().split())
+    assert f"Of the {runs} quick runs in that table with an interval, {held} contained" in text
+
+
 def test_what_the_software_gained_is_what_its_records_say():
     command = [sys.executable, ROOT / "benchmarks/software.py"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -275,15 +282,14 @@ def test_the_ratios_of_searches_are_those_of_their_last_four_rounds():
         if settings == "none beat the defaults":
             assert ratio.rstrip("*") == "1"
             continue
-        ratios = []
+        seconds = []
         for one in kept:
             found = {f"`{name}={value}`" for name, value in json.loads(one["settings"]).items()}
-            if not found:
-                default_s = float(one["seconds"])
-            elif found == set(settings.split()):
-                ratios.append(float(one["seconds"]) / default_s)
-        ratios = ratios[-4:]  # of the last rounds, each begun by a run with the defaults
-        assert len(ratios) == 4
+            if not found or found == set(settings.split()):
+                seconds.append((bool(found), float(one["seconds"])))
+        # The last four rounds, each of a run with the defaults and one with what was found.
+        rounds = [dict(seconds[i : i + 2]) for i in range(len(seconds) - 8, len(seconds), 2)]
+        ratios = [one[True] / one[False] for one in rounds]
         assert max(ratios) < 1
         assert ratio.rstrip("*") == f"{statistics.median(ratios):.2f}"
     assert not searches

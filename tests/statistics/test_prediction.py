@@ -23,6 +23,8 @@ def epoch(number, step=0.01, begin=0.0, end=0.0, evaluation=0.02, build=0.0) -> 
 def quick(*epochs, validation_samples=100) -> dict:
     """A quick run of 1,000 samples in batches of 10, three epochs wanted."""
     return {
+        "run": {"framework": "pytorch"},
+        "software": {"settings": {}},
         "settings": {"epochs": 3, "batch_size": 10},
         "data": {"train_samples": 1000, "validation_samples": validation_samples},
         "blocks": [block for each in epochs for block in each],

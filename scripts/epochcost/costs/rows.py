@@ -1,5 +1,6 @@
 """Runs and epochs as rows: one shape for records made here and for published measurements."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -285,7 +286,9 @@ def _machine_label(machine: dict[str, Any], device: str) -> str:
     """The part of a machine that trained, in a few words: its GPU, or its processor and cores."""
     if device == "gpu" and machine["gpus"]:
         return machine["gpus"][0]["name"]
-    return f"{machine['cpu_model']}, {machine['usable_cores']} cores"
+    # "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz" is shown as "Intel Xeon Platinum 8481C".
+    model = re.sub(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@.*", "", machine["cpu_model"])
+    return f"{' '.join(model.split())}, {machine['usable_cores']} cores"
 
 
 def _reason(record: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from statistics import NormalDist, fmean, stdev
 from typing import Any
 
 from epochcost.records.passes import EVALUATE, TRAIN, passes
+from epochcost.statistics import waits
 from epochcost.statistics.repeats import CONFIDENCE
 
 # How far a full run is off beyond what its epochs show, as a standard deviation over the predicted
@@ -19,6 +20,7 @@ _NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 class Prediction:
     """Seconds of all epochs with their validation passes.
 
+    waits_s: of these, seconds that Keras on TensorFlow waits between epochs.
     low, high: 95 % interval for a full run in the same hour: the observed variation from one epoch
         to the next, and that from one process to the next (BETWEEN_PROCESSES). None where too few
         epochs, or epochs of different kinds, say nothing about how they vary.
@@ -27,6 +29,7 @@ class Prediction:
     seconds: float
     low: float | None
     high: float | None
+    waits_s: float = 0.0
 
 
 def predict(record: dict[str, Any]) -> Prediction:
@@ -34,7 +37,8 @@ def predict(record: dict[str, Any]) -> Prediction:
 
     Each short epoch gives the time of a whole one: the fixed time of a pass, plus as many steps as
     all samples need. The first one is left out; what it took beyond the others is the start-up,
-    and counts once.
+    and counts once. Keras on TensorFlow waits between epochs, the longer the longer they are; so
+    its waits are taken off, and those of whole epochs added.
 
     A recipe for fine-tuning has epochs of different kinds; its quick run does a part of each of
     them, and the prediction is the sum of their times, scaled to all samples.
@@ -47,25 +51,40 @@ def predict(record: dict[str, Any]) -> Prediction:
         TRAIN: math.ceil(data["train_samples"] / batch),
         EVALUATE: math.ceil(data["validation_samples"] / batch),
     }
-    seen, short = _by_epoch(record, whole)
-    if len(seen) == 1:
+    if len({block["epoch"] for block in record["blocks"]}) == 1:
         return Prediction(_from_one_epoch(record["blocks"], whole, epochs), None, None)
-    start_up = max(0.0, short[0] - fmean(short[1:]))
-    seconds = start_up + epochs * fmean(seen[1:])
-    if len(seen) < 3:
-        return Prediction(seconds, None, None)
-    reach = math.hypot(_reach(seen[1:], epochs), _NORMAL * BETWEEN_PROCESSES * seconds)
-    return Prediction(seconds, max(0.0, seconds - reach), seconds + reach)
+    waited = waits.seen(record)
+    seen = {part: _whole_passes(record, part, steps, waited) for part, steps in whole.items()}
+    by_epoch = [sum(both) for both in zip(*filter(None, seen.values()), strict=True)]
+    waits_s, by_chance = 0.0, 0.0
+    if waited:
+        later = [fmean(seconds[1:]) if seconds else 0.0 for seconds in seen.values()]
+        waits_s, by_chance = waited.expected(*later, epochs)
+    seconds = _start_up(record) + epochs * fmean(by_epoch[1:]) + waits_s
+    if len(by_epoch) < 3:
+        return Prediction(seconds, None, None, waits_s)
+    process = BETWEEN_PROCESSES * seconds
+    reach = math.hypot(_reach(by_epoch[1:], epochs), _NORMAL * process, _NORMAL * by_chance)
+    return Prediction(seconds, max(0.0, seconds - reach), seconds + reach, waits_s)
 
 
-def _by_epoch(record: dict[str, Any], whole: dict[str, int]) -> tuple[list[float], list[float]]:
-    """Seconds of each epoch, as if it were a whole one, and as short as it was."""
-    seen, short = {}, {}
-    for part, steps in whole.items():
-        for one in passes(record["blocks"], part):
-            seen[one.epoch] = seen.get(one.epoch, 0.0) + one.seconds_of(steps)
-            short[one.epoch] = short.get(one.epoch, 0.0) + one.seconds
-    return list(seen.values()), list(short.values())
+def _whole_passes(
+    record: dict[str, Any], part: str, steps: int, waited: waits.Waits | None
+) -> list[float]:
+    """Seconds of the passes of a part, by epoch, as if they had so many steps and no wait."""
+    return [
+        one.seconds_of(steps) - (waited.of(part, one.epoch) if waited else 0.0)
+        for one in passes(record["blocks"], part)
+    ]
+
+
+def _start_up(record: dict[str, Any]) -> float:
+    """Seconds that the first epoch took beyond the others, as short as they were."""
+    first, *later = [
+        sum(block["seconds"] for block in record["blocks"] if block["epoch"] == epoch)
+        for epoch in sorted({block["epoch"] for block in record["blocks"]})
+    ]
+    return max(0.0, first - fmean(later))
 
 
 def _from_one_epoch(blocks: list[dict[str, Any]], whole: dict[str, int], epochs: int) -> float:

@@ -20,6 +20,7 @@ import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,32 @@ class Split:
     def validation_samples(self) -> int:
         """How many samples the model is validated on; 0 if the recipe has no validation."""
         return 0 if self.x_validation is None else len(self.x_validation)
+
+
+def check_split(split: Split, recipe: dict[str, Any]) -> None:
+    """Refuse what a framework would fail on in the middle of a training, or not notice.
+
+    Raises:
+        InputError: a label or a word is outside of its range, or accuracy on held-out data is
+            wanted and there are none.
+    """
+    if recipe["quality"]["metric"] == "val_accuracy" and not split.validation_samples:
+        raise InputError(
+            "its quality is judged by val_accuracy, and `inputs` gives nothing to validate on"
+        )
+    two = recipe["loss"] == "binary_crossentropy"
+    classes = 2 if two else recipe["model"].get("classes", split.vocabulary)
+    for name, below in (("y", classes), ("x", split.vocabulary)):
+        for part in ("train", "validation"):
+            values = getattr(split, f"{name}_{part}")
+            if below and values is not None:
+                _check_range(f"{name}_{part}", values, below)
+
+
+def _check_range(name: str, values: np.ndarray, below: int) -> None:
+    low, high = int(values.min()), int(values.max())
+    if low < 0 or high >= below:
+        raise InputError(f"{name} holds {low} to {high}; it can be 0 to {below - 1}")
 
 
 def from_zero_to_one(pictures: np.ndarray) -> np.ndarray:

@@ -1,0 +1,96 @@
+"""How long Keras on TensorFlow waits between epochs, from what a quick run saw.
+
+Each epoch, and each validation, has a thread that tunes its input. It sleeps 20 ms, 40 ms, 80 ms,
+..., and at most a minute. When its pass is over TensorFlow wakes it up to end it, but often too
+early for the thread to see that it is to end; so it sleeps on, and the training waits. Such a wait
+can be as long as the pass itself: a second where a quick run has a short epoch, half a minute where
+a full run has a whole one (benchmarks/epoch_waits.py).
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from epochcost.records.passes import EVALUATE, TRAIN
+
+_FRAMEWORK, _SETTING = "keras-tensorflow", "input_autotuning"
+# Of the sleeps, in seconds (tensorflow/core/framework/model.h).
+_SHORTEST, _LONGEST = 0.01, 60
+# How exactly a pass of a full run is known; the time to the next wake jumps where a sleep ends.
+_AROUND = (0.8, 0.9, 1.0, 1.1, 1.2)
+
+
+@dataclass(frozen=True)
+class Waits:
+    """What passes waited for threads that slept.
+
+    seconds: by part (TRAIN: before the first step; EVALUATE: after the last) and epoch.
+    share: of the time that the threads would have slept on, had none been ended.
+    """
+
+    seconds: dict[tuple[str, int], float]
+    share: float
+
+    def of(self, part: str, epoch: int) -> float:
+        """Seconds that a pass waited."""
+        return self.seconds.get((part, epoch), 0.0)
+
+    def expected(self, train_s: float, eval_s: float, epochs: int) -> tuple[float, float]:
+        """Seconds that whole epochs wait in all, and their standard deviation.
+
+        Args:
+            train_s, eval_s: of a whole epoch's training and validation (0: none), without waits.
+        """
+        sleeps = [_until_wake(eval_s)] * epochs if eval_s else []
+        epoch_s = train_s + eval_s + self.share * (sleeps[0] if sleeps else 0.0)
+        sleeps += [_until_wake(epoch_s)] * (epochs - 1)  # before all epochs but the first
+        by_chance = self.share * (1 - self.share)
+        variance = by_chance * (sum(s**2 for s in sleeps) + sum(sleeps) ** 2 / len(self.seconds))
+        return self.share * sum(sleeps), math.sqrt(variance)
+
+
+def seen(record: dict[str, Any]) -> Waits | None:
+    """The waits in a run of several epochs; None if its framework has none.
+
+    A wait is what the first step of a training pass, or the last ones of a validation, took beyond
+    the quickest of their kind. The first epoch is left out.
+    """
+    settings = record["software"].get("settings") or {}
+    if record["run"]["framework"] != _FRAMEWORK or not settings.get(_SETTING, True):
+        return None
+    first, last = {}, {}
+    for block in record["blocks"]:
+        if block["part"] == TRAIN:
+            first.setdefault(block["epoch"], block["seconds"])
+        else:
+            last[block["epoch"]] = block["seconds"]
+    epochs = {epoch["epoch"]: epoch for epoch in record["epochs"]}
+    seconds, sleeps = {}, []
+    for part, ends in ((TRAIN, first), (EVALUATE, last)):
+        later = {epoch: end for epoch, end in ends.items() if epoch > 1}
+        for epoch, end in later.items():
+            longer = end - min(later.values())
+            if part == TRAIN:  # The thread is that of the epoch before, as old as its first step.
+                before = epochs[epoch - 1]
+                age = before["train_s"] - ends[epoch - 1] + (before["eval_s"] or 0.0)
+            else:
+                age = epochs[epoch]["eval_s"] - longer
+            sleep = next_wake(age) - age
+            seconds[part, epoch] = min(longer, sleep)
+            sleeps.append(sleep)
+    return Waits(seconds, sum(seconds.values()) / sum(sleeps))
+
+
+def next_wake(age: float) -> float:
+    """Seconds after its start at which a thread of this age wakes up next."""
+    wake, sleep = 0.0, _SHORTEST
+    while wake <= age:
+        sleep = min(2 * sleep, _LONGEST)
+        wake += sleep
+    return wake
+
+
+def _until_wake(age: float) -> float:
+    """Seconds to the next wake, for an age that is about this."""
+    return fmean(next_wake(age * factor) - age * factor for factor in _AROUND)

@@ -1,0 +1,19 @@
+import pytest
+
+from epochcost.costs import rows
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"),
+    [
+        ("Intel(R) Xeon(R) Processor", "Intel Xeon"),
+        ("Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz", "Intel Xeon Platinum 8481C"),
+        ("AMD EPYC 7R13 Processor", "AMD EPYC 7R13"),
+        ("Neoverse-V2", "Neoverse-V2"),
+    ],
+)
+def test_a_processor_is_shown_without_marks_and_clock(record, model, shown):
+    machine = record["machine"] | {"cpu_model": model, "usable_cores": 2}
+    run = record["run"] | {"hardware": "local"}
+    row = rows.run_row(record | {"machine": machine, "run": run}, "this machine")
+    assert row.hardware_label == f"{shown}, 2 cores"
