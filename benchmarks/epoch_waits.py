@@ -43,8 +43,11 @@ def main() -> None:
         "framework_version": versions(),
     }
     with turn():
-        for given, epochs in measure(arguments).items():
-            for row in rows(epochs):
+        made = measure(arguments)
+        # An epoch that did not wait begins so fast.
+        usual = min(epoch["first_step_s"] for epochs in made.values() for epoch in epochs[1:])
+        for given, epochs in made.items():
+            for row in rows(epochs, usual):
                 append(RESULT, about | {"input": given} | row)
                 print(given, row, flush=True)
 
@@ -95,17 +98,19 @@ def first_steps():
     return FirstSteps()
 
 
-def rows(epochs: list[dict[str, float]]) -> list[dict[str, str | int]]:
+def rows(epochs: list[dict[str, float]], usual: float) -> list[dict[str, str | int]]:
     """A row per epoch from the second one on.
 
-    until_wake_s: how long the thread of the epoch before had yet to sleep when this one began. It
-        is as old as that epoch's first step.
+    waited_s: what its first step took beyond a usual one.
+    until_wake_s: how long the thread of the epoch before had yet to sleep when this one began;
+        that thread was begun after the wait of its epoch.
     """
     made = []
     for number, (before, epoch) in enumerate(pairwise(epochs), start=2):
-        age = before["epoch_s"] - before["first_step_s"]
+        age = before["epoch_s"] - (before["first_step_s"] - usual)
         until_wake = next_wake(age) - age
-        seconds = epoch | {"until_wake_s": until_wake}
+        waited = epoch["first_step_s"] - usual
+        seconds = epoch | {"waited_s": waited, "until_wake_s": until_wake}
         made.append({"epoch": number} | {name: f"{value:.3f}" for name, value in seconds.items()})
     return made
 

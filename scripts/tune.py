@@ -67,6 +67,7 @@ class Outcome:
     quality: of the last epoch; None for a quick run.
     reached: whether that is the recipe's target or better; None where not all epochs were trained.
     wall_s: seconds of its process, excluding waits for another training run to end.
+    waits_s: of `seconds`, those that a quick run predicts for waits between epochs.
     """
 
     seconds: float
@@ -76,6 +77,12 @@ class Outcome:
     reached: bool | None
     fine_tuning: bool
     wall_s: float
+    waits_s: float = 0.0
+
+    @property
+    def without_waits(self) -> float:
+        """Seconds of a full run that does not wait between epochs."""
+        return self.seconds - self.waits_s
 
 
 def tune(arguments: argparse.Namespace) -> None:
@@ -85,10 +92,11 @@ def tune(arguments: argparse.Namespace) -> None:
     defaults = runs.defaults()
     choices, epochs = runs.choices(), _epochs_to_confirm(defaults)
     late = frameworks.FRAMEWORKS[arguments.framework].late
-    if not epochs:  # Steps so long are those of large models: quick runs see the allocator there.
-        late = tuple(name for name in late if name != frameworks.KEEP_MEMORY)
-    early = {name: values for name, values in choices.items() if name not in late}
-    best = _screened(runs, early, defaults.seconds)
+    screened = choices.keys() - set(late)
+    if not epochs:  # Long epochs mostly mean large models, where quick runs see the allocator.
+        screened.add(frameworks.KEEP_MEMORY)
+    early = {name: values for name, values in choices.items() if name in screened}
+    best = _screened(runs, early, defaults)
     chosen, _ = _won(runs, _contenders(best, choices, late), epochs, _ROUNDS_TO_CHOOSE)
     best, ratio = _won(runs, [chosen] if chosen else [], epochs, _ROUNDS)
     tuning.save(arguments.output, here, arguments.workload, arguments.framework, best)
@@ -96,21 +104,24 @@ def tune(arguments: argparse.Namespace) -> None:
     print(f"{arguments.workload} with {arguments.framework}: {found} the defaults")
 
 
-def _screened(runs: "Runs", choices: dict[str, list], seconds: float) -> dict:
-    """The settings that save time in quick runs, added one after the other."""
-    best = {}
+def _screened(runs: "Runs", choices: dict[str, list], defaults: Outcome) -> dict:
+    """The settings that save time in quick runs, added one after the other.
+
+    Without waits between epochs: those come by chance, and would hide what a setting gains.
+    """
+    best, seconds = {}, defaults.without_waits
     for name, values in choices.items():
         for value in values[1:]:
             tried = best | {name: value}
             outcome = runs.run(tried)
-            if outcome is not None and outcome.seconds < seconds * _GAIN:
-                best, seconds = tried, outcome.seconds
+            if outcome is not None and outcome.without_waits < seconds * _GAIN:
+                best, seconds = tried, outcome.without_waits
     return best
 
 
 def _contenders(best: dict, choices: dict[str, list], late: tuple[str, ...]) -> list[dict]:
     """What the rounds decide between: the best, alone or with each or all of `late`."""
-    more = {name: choices[name][1] for name in late if name in choices}
+    more = {name: choices[name][1] for name in late if name in choices and name not in best}
     tried = [best, *(best | {name: value} for name, value in more.items())]
     if len(more) > 1:
         tried.append(best | more)
@@ -268,17 +279,17 @@ def outcome_of(record: dict, epochs: int) -> Outcome | None:
     settings = record["settings"]
     if record["run"]["scale"] == "quick":
         prediction = predict(record)
-        # Waits strike by chance and would hide what a setting gains; whole epochs have them.
-        seconds, quality, reached = prediction.seconds - prediction.waits_s, None, None
+        seconds, waits_s, quality, reached = prediction.seconds, prediction.waits_s, None, None
     else:
         first, *later = [epoch["train_s"] + (epoch["eval_s"] or 0) for epoch in record["epochs"]]
         seconds = first + (epochs - 1) * (fmean(later) if later else first)
-        quality, reached = record["quality"]["value"], record["quality"]["reached"]
+        quality, reached, waits_s = record["quality"]["value"], record["quality"]["reached"], 0.0
         if len(record["epochs"]) < epochs:
             reached = None
     metric = record["quality"]["metric"]
     fine_tuning = "fine_tuning" in settings
-    return Outcome(seconds, epochs, metric, quality, reached, fine_tuning, record["wall_s"])
+    wall_s = record["wall_s"]
+    return Outcome(seconds, epochs, metric, quality, reached, fine_tuning, wall_s, waits_s)
 
 
 if __name__ == "__main__":

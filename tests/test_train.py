@@ -247,6 +247,24 @@ def test_accuracy_on_held_out_data_needs_some():
     train.workloads.check_split(split, recipe | {"quality": {"metric": "loss"}})
 
 
+def test_ranges_are_those_of_labels_and_words_alone():
+    def split(x, y):
+        return train.workloads.Split(x, y, x[:0], y[:0], vocabulary=26)
+
+    loss = {"quality": {"metric": "loss"}, "loss": "categorical_crossentropy"}
+    letters = np.zeros((2, 3), np.int32), np.array([0, 25])
+    pictures = np.full((2, 4, 4), 255, np.uint8), np.array([0, 25])
+    for arrays_there in (letters, pictures):
+        train.workloads.check_split(split(*arrays_there), loss | {"model": {}})
+    named = loss | {"model": {"classes": ["a", "b"]}}
+    train.workloads.check_split(split(*letters), named)
+    with pytest.raises(InputError, match="x_train holds 0 to 26; it can be 0 to 25"):
+        train.workloads.check_split(split(np.array([[0, 26]]), np.array([0])), named)
+    halves = loss | {"model": {}, "loss": "binary_crossentropy"}
+    with pytest.raises(InputError, match=r"y_train holds 0\.0 to 1\.7; it can be 0 to 1"):
+        train.workloads.check_split(split(letters[0], np.array([0, 1.7])), halves)
+
+
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [

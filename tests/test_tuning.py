@@ -192,6 +192,24 @@ def test_settings_that_miss_the_target_more_often_are_not_as_good():
     assert not tune._as_good(outcomes(True, False), outcomes(True, True))
 
 
+def test_the_target_counts_where_all_epochs_were_trained(record):
+    epochs = [{"epoch": n, "train_s": 2.0, "eval_s": None} for n in (1, 2)]
+    quality = record["quality"] | {"value": 0.5, "target": 0.9, "reached": False}
+    full = record | {"run": record["run"] | {"scale": "full"}, "epochs": epochs, "quality": quality}
+    assert tune.outcome_of(full, 2).reached is False
+    assert tune.outcome_of(full, 20).reached is None
+    assert tune.outcome_of(record, 20).reached is None
+
+
+def test_settings_are_screened_by_times_without_waits():
+    waiting = tune.Outcome(110.0, 10, "loss", None, None, False, 20.0, waits_s=30.0)
+    runs = FakeRuns({})
+    runs.run = lambda settings: waiting
+    quiet = tune.Outcome(100.0, 10, "loss", None, None, False, 20.0)
+    assert tune._screened(runs, {"a": [False, True]}, quiet) == {"a": True}
+    assert tune._screened(runs, {"a": [False, True]}, waiting) == {}
+
+
 def test_chance_decides_who_comes_first_in_a_round():
     runs = FakeRuns({(): 100.0, (("b", 2),): 80.0})
     outcomes = [tune._round(runs, [{"b": 2}], 3) for _ in range(40)]

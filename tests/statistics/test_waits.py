@@ -48,9 +48,10 @@ def test_what_waited_is_seen_and_how_much_of_the_sleeps_that_was():
     assert {where for where, seconds in seen.seconds.items() if seconds} == {("train", 2)}
     assert seen.of("train", 2) == pytest.approx(0.56)
     assert seen.of("train", 1) == seen.of("evaluate", 2) == 0
-    # The threads of the validations are 0.2 s old, and wake up at 0.3 s; those of the epochs
-    # 0.65 s after their first step, and wake up at 1.26 s.
-    assert seen.share == pytest.approx(0.56 / (3 * 0.1 + 3 * 0.61))
+    # The threads of the validations are 0.2 s old, and wake up at 0.3 s; those of the epochs are
+    # 0.7 s old after their wait, and wake up at 1.26 s.
+    assert seen.share == pytest.approx(0.56 / (3 * 0.1 + 3 * 0.56))
+    assert 3 < seen.passes < 6
 
 
 @pytest.mark.parametrize(
@@ -71,17 +72,24 @@ def test_whole_epochs_wait_longer_than_short_ones():
     assert always.waits_s == 0
     some = predict(record([0, 0, 0.56, 0], [0, 0, 0.1, 0]))
     assert some.seconds == pytest.approx(never.seconds + some.waits_s)
+    # Starting up takes as much longer as the first epoch is longer without the waits of the others.
+    built = predict(record([5, 0, 0.56, 0], [0, 0, 0.1, 0]))
+    assert built.seconds - built.waits_s == pytest.approx(never.seconds + 5)
     assert some.waits_s > 0.56 + 0.1
     assert some.high - some.seconds > never.high - never.seconds
 
 
 def test_how_long_whole_epochs_wait_is_the_share_of_what_their_threads_sleep_on():
-    here = waits.Waits({("train", n): 0.0 for n in range(10)}, share=1.0)
-    # Without validation three of four epochs wait for the one before.
-    seconds, by_chance = here.expected(30.0, 0.0, 4)
-    assert seconds == pytest.approx(3 * waits._until_wake(30.0))
-    assert by_chance == 0
-    half = waits.Waits(here.seconds, share=0.5)
+    always, half, never = (waits.Waits({}, share, passes=10) for share in (1.0, 0.5, 0.0))
+    # Without validation three of four epochs wait for the one before, whose thread wakes up after
+    # 40.94 s. Epochs of 24 to 36 s are reckoned with.
+    seconds, _ = always.expected(30.0, 0.0, 4)
+    assert seconds == pytest.approx(3 * 10.94)
     less, by_chance = half.expected(30.0, 0.0, 4)
     assert less == pytest.approx(seconds / 2)
-    assert by_chance > 0
+    # In ten passes none may wait by chance.
+    nothing, little_chance = never.expected(30.0, 0.0, 4)
+    assert nothing == 0
+    assert 0 < little_chance < by_chance
+    # With validation there are two sleeps an epoch, but for the first one's beginning.
+    assert always.expected(30.0, 15.0, 4)[0] > 4 * 4 + 3 * 15

@@ -36,7 +36,7 @@ def train(
         recipe: the workload's entry in config/workloads.yaml.
         definition: the workload's module.
         settings: those of the backend's `choices` that differ from the framework's own choice.
-        pipeline: makes training input from (x, y, batch size); default: Keras's own.
+        pipeline: makes input from (x, y, batch size, whether it is shuffled); default: Keras's own.
         repeated: makes input that repeats one batch (inputs, labels), in the way that costs the
             backend least; default: a Keras data set.
 
@@ -53,20 +53,21 @@ def train(
     clock.steps_per_call = settings.get("steps_per_execution", 1)
     samples, held_out = schedule.samples, schedule.evaluation_samples
     training = {"x": split.x_train[:samples], "y": split.y_train[:samples], "batch_size": batch}
+    validation = {}
+    if schedule.evaluation_steps:
+        both = (split.x_validation[:held_out], split.y_validation[:held_out])
+        validation = {"validation_data": both, "validation_batch_size": batch}
     if pipeline:
         with clock.phase("data"):
-            training = {"x": pipeline(*training.values())}
-    validation = None
-    if schedule.evaluation_steps:
-        validation = (split.x_validation[:held_out], split.y_validation[:held_out])
+            training = {"x": pipeline(*training.values(), True)}
+            if validation:
+                validation = {"validation_data": pipeline(*both, batch, False)}
     reader = _ReadClock(clock)
     model.fit(
         **training,
         epochs=schedule.epochs,
         initial_epoch=len(clock.epochs),
-        validation_data=validation,
-        # Keras would use 32 where the training data are already batched.
-        validation_batch_size=batch,
+        **validation,
         verbose=0,
         callbacks=[reader],
     )

@@ -66,18 +66,21 @@ def _strategy(devices: int) -> tf.distribute.Strategy:
     return tf.distribute.MirroredStrategy([f"{kind}:{number}" for number in range(devices)])
 
 
-def _plain_pipeline(seed: int, x: np.ndarray, y: np.ndarray, batch: int) -> tf.data.Dataset:
-    """Shuffled batches of arrays in memory, without tf.data's autotuner.
+def _plain_pipeline(
+    seed: int, x: np.ndarray, y: np.ndarray, batch: int, shuffled: bool
+) -> tf.data.Dataset:
+    """Batches of arrays in memory, without tf.data's autotuner.
 
-    The autotuner has been seen to leave a process of one or two cores waiting.
+    With the autotuner, epochs may begin with a wait (docs/results.md).
     """
     inputs, labels = tf.constant(x), tf.constant(y)
     options = tf.data.Options()
     options.autotune.enabled = False
+    order = tf.data.Dataset.range(len(x))
+    if shuffled:
+        order = order.shuffle(len(x), seed=seed)
     return (
-        tf.data.Dataset.range(len(x))
-        .shuffle(len(x), seed=seed)
-        .batch(batch)
+        order.batch(batch)
         .map(lambda chosen: (tf.gather(inputs, chosen), tf.gather(labels, chosen)))
         .prefetch(1)
         .with_options(options)

@@ -60,7 +60,7 @@ def predict(record: dict[str, Any]) -> Prediction:
     if waited:
         later = [fmean(seconds[1:]) if seconds else 0.0 for seconds in seen.values()]
         waits_s, by_chance = waited.expected(*later, epochs)
-    seconds = _start_up(record) + epochs * fmean(by_epoch[1:]) + waits_s
+    seconds = _start_up(record, waited) + epochs * fmean(by_epoch[1:]) + waits_s
     if len(by_epoch) < 3:
         return Prediction(seconds, None, None, waits_s)
     process = BETWEEN_PROCESSES * seconds
@@ -78,12 +78,14 @@ def _whole_passes(
     ]
 
 
-def _start_up(record: dict[str, Any]) -> float:
-    """Seconds that the first epoch took beyond the others, as short as they were."""
-    first, *later = [
-        sum(block["seconds"] for block in record["blocks"] if block["epoch"] == epoch)
-        for epoch in sorted({block["epoch"] for block in record["blocks"]})
-    ]
+def _start_up(record: dict[str, Any], waited: waits.Waits | None) -> float:
+    """Seconds that the first epoch took beyond the others, as short as they were, without waits."""
+    by_epoch: dict[int, float] = {}
+    for block in record["blocks"]:
+        by_epoch[block["epoch"]] = by_epoch.get(block["epoch"], 0.0) + block["seconds"]
+    for part, epoch in waited.seconds if waited else ():
+        by_epoch[epoch] -= waited.of(part, epoch)
+    first, *later = (by_epoch[epoch] for epoch in sorted(by_epoch))
     return max(0.0, first - fmean(later))
 
 

@@ -27,10 +27,12 @@ class Waits:
 
     seconds: by part (TRAIN: before the first step; EVALUATE: after the last) and epoch.
     share: of the time that the threads would have slept on, had none been ended.
+    passes: how many equally long sleeps would tell as much of the share.
     """
 
     seconds: dict[tuple[str, int], float]
     share: float
+    passes: float
 
     def of(self, part: str, epoch: int) -> float:
         """Seconds that a pass waited."""
@@ -45,8 +47,10 @@ class Waits:
         sleeps = [_until_wake(eval_s)] * epochs if eval_s else []
         epoch_s = train_s + eval_s + self.share * (sleeps[0] if sleeps else 0.0)
         sleeps += [_until_wake(epoch_s)] * (epochs - 1)  # before all epochs but the first
-        by_chance = self.share * (1 - self.share)
-        variance = by_chance * (sum(s**2 for s in sleeps) + sum(sleeps) ** 2 / len(self.seconds))
+        # That none or all waited in a few passes does not mean that none or all ever do.
+        rate = (self.share * self.passes + 0.5) / (self.passes + 1)
+        squares = sum(sleep**2 for sleep in sleeps) + sum(sleeps) ** 2 / self.passes
+        variance = rate * (1 - rate) * squares
         return self.share * sum(sleeps), math.sqrt(variance)
 
 
@@ -71,15 +75,17 @@ def seen(record: dict[str, Any]) -> Waits | None:
         later = {epoch: end for epoch, end in ends.items() if epoch > 1}
         for epoch, end in later.items():
             longer = end - min(later.values())
-            if part == TRAIN:  # The thread is that of the epoch before, as old as its first step.
+            if part == TRAIN:  # The thread is that of the epoch before, begun after its wait.
                 before = epochs[epoch - 1]
-                age = before["train_s"] - ends[epoch - 1] + (before["eval_s"] or 0.0)
+                waited = ends[epoch - 1] - min(later.values())
+                age = before["train_s"] - waited + (before["eval_s"] or 0.0)
             else:
                 age = epochs[epoch]["eval_s"] - longer
             sleep = next_wake(age) - age
             seconds[part, epoch] = min(longer, sleep)
             sleeps.append(sleep)
-    return Waits(seconds, sum(seconds.values()) / sum(sleeps))
+    share = sum(seconds.values()) / sum(sleeps)
+    return Waits(seconds, share, sum(sleeps) ** 2 / sum(sleep**2 for sleep in sleeps))
 
 
 def next_wake(age: float) -> float:

@@ -73,16 +73,17 @@ def check_split(split: Split, recipe: dict[str, Any]) -> None:
         )
     two = recipe["loss"] == "binary_crossentropy"
     classes = 2 if two else recipe["model"].get("classes", split.vocabulary)
-    for name, below in (("y", classes), ("x", split.vocabulary)):
+    words = split.vocabulary if split.x_train.ndim == 2 else None  # and not pictures of them
+    for name, below in (("y", classes), ("x", words)):
         for part in ("train", "validation"):
             values = getattr(split, f"{name}_{part}")
-            if below and values is not None:
+            if isinstance(below, int) and below and values is not None and values.size:
                 _check_range(f"{name}_{part}", values, below)
 
 
 def _check_range(name: str, values: np.ndarray, below: int) -> None:
-    low, high = int(values.min()), int(values.max())
-    if low < 0 or high >= below:
+    low, high = values.min(), values.max()
+    if low < 0 or high > below - 1:
         raise InputError(f"{name} holds {low} to {high}; it can be 0 to {below - 1}")
 
 
