@@ -24,7 +24,7 @@ class Begun(BaseException):
     """The training has begun."""
 
 
-def of_keras(model, x=None, **_):
+def of_keras(model, x=None, validation_data=None, **_):
     """Takes the place of Keras's `fit`."""
     import keras
 
@@ -37,7 +37,10 @@ def of_keras(model, x=None, **_):
         import tensorflow as tf
 
         found["devices"] = tf.distribute.get_strategy().num_replicas_in_sync
-        found["autotunes"] = not hasattr(x, "options") or x.options().autotune.enabled
+        found["autotunes"] = any(
+            not hasattr(data, "options") or data.options().autotune.enabled
+            for data in (x, validation_data)
+        )
     raise Begun
 
 
