@@ -51,7 +51,7 @@ def test_what_waited_is_seen_and_how_much_of_the_sleeps_that_was():
     # The threads of the validations are 0.2 s old, and wake up at 0.3 s; those of the epochs are
     # 0.7 s old after their wait, and wake up at 1.26 s.
     assert seen.share == pytest.approx(0.56 / (3 * 0.1 + 3 * 0.56))
-    assert 3 < seen.passes < 6
+    assert 3 < seen.effective_passes < 6
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_whole_epochs_wait_longer_than_short_ones():
 
 
 def test_how_long_whole_epochs_wait_is_the_share_of_what_their_threads_sleep_on():
-    always, half, never = (waits.Waits({}, share, passes=10) for share in (1.0, 0.5, 0.0))
+    always, half, never = (waits.Waits({}, share, effective_passes=10) for share in (1.0, 0.5, 0.0))
     # Without validation three of four epochs wait for the one before, whose thread wakes up after
     # 40.94 s. Epochs of 24 to 36 s are reckoned with.
     seconds, _ = always.expected(30.0, 0.0, 4)

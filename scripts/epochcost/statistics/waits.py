@@ -27,12 +27,12 @@ class Waits:
 
     seconds: by part (TRAIN: before the first step; EVALUATE: after the last) and epoch.
     share: of the time that the threads would have slept on, had none been ended.
-    passes: how many equally long sleeps would tell as much of the share.
+    effective_passes: how many equally long sleeps would tell as much of the share.
     """
 
     seconds: dict[tuple[str, int], float]
     share: float
-    passes: float
+    effective_passes: float
 
     def of(self, part: str, epoch: int) -> float:
         """Seconds that a pass waited."""
@@ -48,8 +48,8 @@ class Waits:
         epoch_s = train_s + eval_s + self.share * (sleeps[0] if sleeps else 0.0)
         sleeps += [_until_wake(epoch_s)] * (epochs - 1)  # before all epochs but the first
         # That none or all waited in a few passes does not mean that none or all ever do.
-        rate = (self.share * self.passes + 0.5) / (self.passes + 1)
-        squares = sum(sleep**2 for sleep in sleeps) + sum(sleeps) ** 2 / self.passes
+        rate = (self.share * self.effective_passes + 0.5) / (self.effective_passes + 1)
+        squares = sum(sleep**2 for sleep in sleeps) + sum(sleeps) ** 2 / self.effective_passes
         variance = rate * (1 - rate) * squares
         return self.share * sum(sleeps), math.sqrt(variance)
 
