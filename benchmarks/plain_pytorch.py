@@ -264,6 +264,8 @@ def optimizer_of(workload: str, model: nn.Module) -> torch.optim.Optimizer:
             return torch.optim.RMSprop(weights, lr=0.0001, alpha=0.9, eps=1e-8)
         case "nietzsche_lstm":
             return torch.optim.RMSprop(weights, lr=0.01, alpha=0.9, eps=1e-8)
+        case "twitter_bilstm":
+            return torch.optim.Adam(weights, lr=0.001, betas=(0.9, 0.999), eps=1e-7)
     return torch.optim.Adam(weights, lr=0.001, betas=(0.9, 0.999), eps=1e-8)
 
 

@@ -4,7 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from published_models import PUBLISHED, PUBLISHED_OPTIONS, PUBLISHED_RECIPES
+from published_models import (
+    PUBLISHED,
+    PUBLISHED_EPSILONS,
+    PUBLISHED_OPTIONS,
+    PUBLISHED_RECIPES,
+)
 from trainings import answer
 
 from epochcost import recipes
@@ -30,7 +35,10 @@ def test_the_recipe_is_the_published_one(both):
     optimizer = recipe["optimizer"]
     batch, epochs, name, rate, dropped = PUBLISHED_RECIPES[both["workload"]]
     assert (recipe["batch_size"], recipe["epochs"]) == (batch, epochs)
-    assert optimizer == {"name": name, "learning_rate": rate} | PUBLISHED_OPTIONS[name]
+    published = {"name": name, "learning_rate": rate} | PUBLISHED_OPTIONS[name]
+    if both["workload"] in PUBLISHED_EPSILONS:
+        published["epsilon"] = PUBLISHED_EPSILONS[both["workload"]]
+    assert optimizer == published
     if both["workload"].startswith("imdb"):  # of the others the data say how long they are
         assert [recipe["model"]["length"]] == PUBLISHED[both["workload"]][0]
     assert both["dropped"] == {"keras": dropped, "torch": dropped}

@@ -1,8 +1,9 @@
 """Tweets, happy or not, as word numbers: Sentiment140, Thinknook's edition, or two text files.
 
-The text is cleaned and split as in the study of 2018 (letters, digits and a few marks; marks and
-the ends of contractions are words of their own), every word has a number, and one tweet in ten,
-drawn at random, is held out. Files are read as streams: all the tweets need less than 2 GiB.
+The text is cleaned and split as in the study of 2018 (user names and links are one word each;
+letters, digits and a few marks; no character more than twice in a row; marks and the ends of
+contractions are words of their own), every word has a number, and one tweet in ten, drawn at
+random, is held out. Files are read as streams: all the tweets need less than 2 GiB.
 """
 
 import csv
@@ -25,7 +26,15 @@ _SENTIMENT140 = "training.1600000.processed.noemoticon.csv"
 _POLARITIES = {"0": 0, "4": 1}
 _THINKNOOK = re.compile(rb"\d+,([01]),[^,]*,(.*)", re.DOTALL)
 _THINKNOOK_HEADER = b"ItemID,Sentiment,SentimentSource,SentimentText"
+# What the study (Manne 2018) replaces before it splits, in this order. Its white space is ASCII's.
+_REPLACED = [
+    (re.compile(r"\S*@\S*", re.ASCII), "NAME"),
+    (re.compile(r"\S*http://\S*", re.ASCII), "LINK"),
+    (re.compile("#"), " HASHTAG "),
+    (re.compile("&(?:quot|amp|gt|lt);"), " "),
+]
 _NO_MARK = re.compile(r"[^A-Za-z0-9(),!?'`]")
+_MORE_THAN_TWICE = re.compile(r"(.)\1+")
 _SPLIT_OFF = re.compile(r"(n't|'(?:s|ve|re|d|ll)|[(),!?])")
 # Generated data take these from the study (Manne 2018) and the longest of 100,000 real tweets.
 _TWEETS, _VOCABULARY, _LONGEST = 1_578_627, 274_562, 117
@@ -38,7 +47,7 @@ def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
 
     Tweets that are not in their file's encoding, hold NUL bytes, have no text or belong to neither
     class are left out and counted in `skipped`. A tweet that cleaning leaves without words is
-    kept, as in the study: a row of zeros.
+    kept, as in the study: as one empty word.
 
     Returns:
         words_<part>, the numbers of all tweets one after the other, ends_<part> and y_<part>
@@ -77,13 +86,15 @@ def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 def clean(text: str) -> list[str]:
-    """The words of a tweet, in lower case."""
-    text = _NO_MARK.sub(" ", text)
+    """The words of a tweet, in lower case; of a tweet without any, one empty word."""
+    for pattern, word in _REPLACED:
+        text = pattern.sub(word, text)
+    text = _MORE_THAN_TWICE.sub(r"\1\1", _NO_MARK.sub(" ", text))
 
     def apart(match: re.Match) -> str:
         return f" {match[0]} " if len(match[0]) == 1 else f" {match[0]}"
 
-    return _SPLIT_OFF.sub(apart, text).lower().split()
+    return _SPLIT_OFF.sub(apart, text).lower().split() or [""]
 
 
 def _tweets(paths: dict[str, Path], skipped: Counter) -> Iterator[tuple[int, str]]:
