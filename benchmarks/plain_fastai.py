@@ -128,7 +128,7 @@ def fine_tune(folder: Path, steps: int | None, stopwatch: Stopwatch) -> None:
         counts.append(plain_data.short(len(y), batch, steps))
         pictures.extend(np.load(folder / f"x_{part}.npy", mmap_mode="r")[: counts[-1]])
         labels.extend(y[: counts[-1]].tolist())
-    changes = aug_transforms(max_rotate=10, max_zoom=1.1, max_lighting=0.05, max_warp=0.0)
+    changes = aug_transforms(max_rotate=10, max_zoom=1.1, max_lighting=0.2, max_warp=0.2)
     loaders = DataBlock(
         blocks=(ImageBlock, CategoryBlock(vocab=[0, 1])),
         get_x=lambda number: pictures[number],
@@ -146,9 +146,9 @@ def fine_tune(folder: Path, steps: int | None, stopwatch: Stopwatch) -> None:
     fit = partial(learner.fit_one_cycle, 1, cbs=stopwatch)
     with learner.no_logging(), learner.no_bar():
         learner.freeze()
-        fit(slice(0.002))
+        fit(slice(0.003), pct_start=0.3)
         learner.unfreeze()
-        fit(slice(0.002 / 100, 0.002))
+        fit(slice(1e-5, 3e-4), pct_start=0.05)
 
 
 if __name__ == "__main__":

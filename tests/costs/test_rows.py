@@ -13,7 +13,18 @@ from epochcost.costs import rows
     ],
 )
 def test_a_processor_is_shown_without_marks_and_clock(record, model, shown):
-    machine = record["machine"] | {"cpu_model": model, "usable_cores": 2}
+    machine = record["machine"] | {"cpu_model": model, "cpu_kind": None, "usable_cores": 2}
     run = record["run"] | {"hardware": "local"}
+    row = rows.run_row(record | {"machine": machine, "run": run}, "this machine")
+    assert row.hardware_label == f"{shown}, 2 cores"
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"),
+    [("AMD EPYC", "AMD EPYC, family 25 model 1"), ("AMD EPYC 7R13 Processor", "AMD EPYC 7R13")],
+)
+def test_the_kind_of_a_processor_is_shown_where_its_name_has_no_number(record, model, shown):
+    kind = {"cpu_model": model, "cpu_kind": "family 25 model 1 stepping 1", "usable_cores": 2}
+    machine, run = record["machine"] | kind, record["run"] | {"hardware": "local"}
     row = rows.run_row(record | {"machine": machine, "run": run}, "this machine")
     assert row.hardware_label == f"{shown}, 2 cores"

@@ -447,6 +447,23 @@ def test_the_mirrors_tweets(tmp_path, mirror):
     assert int(real["words_train"].max()) < int(real["vocabulary"]) == 51_975
 
 
+# The 40 most frequent words of the study (Manne 2018), from the vocabulary that it published:
+# data/vocab_inv.csv of github.com/RaRe-Technologies/benchmark_GPU_platforms.
+FREQUENT = """
+    i name ! to the , a my it and you is ? in for of 's n't on that me have so but i'm just do with
+    be at was not this now good up day all out get
+"""
+
+
+def test_the_most_frequent_words_of_real_tweets_are_those_of_the_study(mirror):
+    counts = Counter()
+    for name in ("negative.txt", "positive.txt"):
+        with open(mirror / "twitter" / name, encoding="utf-8") as file:
+            counts.update(word for line in file for word in twitter.clean(line))
+    ours = {word for word, _ in counts.most_common(40)}
+    assert len(ours & set(FREQUENT.split())) >= 39
+
+
 def jpeg(colour, size=(300, 250)) -> bytes:
     buffer = io.BytesIO()
     Image.new("RGB", size, colour).save(buffer, "JPEG", quality=95)

@@ -115,8 +115,8 @@ def test_what_differs_is_said_and_nothing_is_gone_on_with(times, tmp_path, capsy
 def identity(**change) -> dict:
     """What must be the same, of a run that differs in one fact."""
     facts = {
-        "cores": 2, "gpu": "Tesla T4", "version": "torch 1", "settings": {}, "device": "cpu",
-        "sha256": "d", "seed": 1, "batch_size": 10, "weights": None, "code": "e",
+        "kind": "family 25", "cores": 2, "gpu": "Tesla T4", "version": "torch 1", "settings": {},
+        "device": "cpu", "sha256": "d", "seed": 1, "batch_size": 10, "weights": None, "code": "e",
     } | change  # fmt: skip
     recipe = RECIPE | {
         "batch_size": facts["batch_size"], "dataset": "mnist", "loss": "l", "optimizer": {},
@@ -124,7 +124,8 @@ def identity(**change) -> dict:
     }  # fmt: skip
     about = {
         "machine": {
-            "cpu_model": "c", "usable_cores": facts["cores"], "gpus": [{"name": facts["gpu"]}],
+            "cpu_model": "c", "cpu_kind": facts["kind"], "usable_cores": facts["cores"],
+            "gpus": [{"name": facts["gpu"]}],
         },
         "settings": recipe,
         "data": {"sha256": facts["sha256"]},
@@ -139,9 +140,9 @@ def identity(**change) -> dict:
 @pytest.mark.parametrize(
     "change",
     [
-        {"cores": 4}, {"gpu": "Tesla K80"}, {"version": "torch 2"}, {"settings": {"a": 1}},
-        {"device": "gpu"}, {"sha256": "e"}, {"seed": 2}, {"batch_size": 20}, {"weights": {"a": 1}},
-        {"code": "f"},
+        {"kind": "family 26"}, {"cores": 4}, {"gpu": "Tesla K80"}, {"version": "torch 2"},
+        {"settings": {"a": 1}}, {"device": "gpu"}, {"sha256": "e"}, {"seed": 2}, {"batch_size": 20},
+        {"weights": {"a": 1}}, {"code": "f"},
     ],
     ids=str,
 )  # fmt: skip

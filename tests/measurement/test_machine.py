@@ -20,6 +20,37 @@ def test_another_system_id_is_another_machine(monkeypatch):
     assert machine.describe()["id"] != here
 
 
+def test_another_kind_of_processor_of_the_same_name_is_another_machine(monkeypatch):
+    here = machine.describe()
+    assert here["cpu_kind"]
+    monkeypatch.setattr(machine, "_cpu_kind", lambda: here["cpu_kind"] + "1")
+    there = machine.describe()
+    assert there["cpu_model"] == here["cpu_model"]
+    assert there["id"] != here["id"]
+
+
+X86 = """processor\t: 0
+cpu family\t: 25
+model\t\t: 1
+model name\t: AMD EPYC
+stepping\t: 1
+"""
+ARM = "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU part\t: 0xd4f\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (X86 + "\n" + X86, "family 25 model 1 stepping 1"),
+        (ARM, "implementer 0x41 part 0xd4f variant 0x0"),
+        ("", None),
+    ],
+)
+def test_the_kind_of_a_processor_is_read_from_what_linux_says(monkeypatch, text, kind):
+    monkeypatch.setattr(machine.Path, "read_text", lambda _: text)
+    assert machine._cpu_kind() == kind
+
+
 def test_usable_cores_are_those_of_the_affinity():
     allowed = os.sched_getaffinity(0)
     try:

@@ -178,7 +178,7 @@ def test_the_page_shows_what_else_went_on(record):
 
 
 def test_a_machine_of_an_old_record_is_shown(record):
-    for name in ("cloud", "hypervisor", "cache_kib", "cuda_driver", "limits"):
+    for name in ("cloud", "hypervisor", "cache_kib", "cpu_kind", "cuda_driver", "limits"):
         del record["machine"][name]
     machine = completed(record)["machine"] | {"software": ["torch 2"]}
     assert machine["cpu_model"] in render(machines=[machine])

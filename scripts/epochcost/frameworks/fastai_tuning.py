@@ -45,12 +45,12 @@ def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, setti
         cycle = {"moms": tuning["momentum"], "wd": tuning["weight_decay"], "cbs": read}
         # A run resumes only between parts; within one, the learning-rate schedule would start over.
         if not clock.epochs:
-            learner.fit_one_cycle(frozen, slice(rate), **cycle)
+            learner.fit_one_cycle(frozen, slice(rate), pct_start=tuning["warm_up"][0], **cycle)
             clock.checkpoint(partial(_save, model))
         learner.unfreeze()
         if len(clock.epochs) < recipe["epochs"]:
-            rates = slice(rate / tuning["body_divisor"], rate)
-            learner.fit_one_cycle(recipe["epochs"] - frozen, rates, **cycle)
+            rates, warm_up = slice(*tuning["unfrozen_rates"]), tuning["warm_up"][1]
+            learner.fit_one_cycle(recipe["epochs"] - frozen, rates, pct_start=warm_up, **cycle)
             clock.checkpoint(partial(_save, model))
         with clock.phase("predict"):
             odds, labels = learner.tta(n=tuning["views"])
@@ -104,7 +104,7 @@ def _loaders(split: Split, schedule: Schedule, recipe: dict, place: torch.device
     )
     changes = aug_transforms(
         max_rotate=tuning["rotate"], max_zoom=tuning["zoom"],
-        max_lighting=tuning["lighting"], max_warp=0.0,
+        max_lighting=tuning["lighting"], max_warp=tuning["warp"],
     )  # fmt: skip
     return datasets.dataloaders(
         bs=recipe["batch_size"],

@@ -45,8 +45,8 @@ def what_runs(
         "software": software,
         "code": code,
         "hardware": [
-            here["cpu_model"], here["usable_cores"], [gpu["name"] for gpu in here["gpus"]],
-            device, os.environ.get("CUDA_VISIBLE_DEVICES"),
+            here["cpu_model"], here["cpu_kind"], here["usable_cores"],
+            [gpu["name"] for gpu in here["gpus"]], device, os.environ.get("CUDA_VISIBLE_DEVICES"),
         ],
     }  # fmt: skip
 

@@ -17,12 +17,15 @@ def describe() -> dict[str, Any]:
 
     `id` identifies the machine. It is made from the system's machine id (without one, from D-Bus's,
     the product's, the boot's or the host name), processor, memory and the GPUs that may be used,
-    not from driver or kernel; with other GPUs it counts as another machine. The machine id itself
-    is hashed, never stored.
+    not from driver or kernel; with other GPUs it counts as another machine. So it does on another
+    kind of processor: virtual machines of one image have one machine id wherever they run, and
+    hosts of several generations give their processors one name, such as "AMD EPYC". The machine id
+    itself is hashed, never stored.
     """
     found, drivers = gpus.describe()
     facts = {
         "cpu_model": _cpu_model(),
+        "cpu_kind": _cpu_kind(),
         "physical_cores": psutil.cpu_count(logical=False),
         "logical_cores": psutil.cpu_count() or 1,
         "usable_cores": usable_cores(),
@@ -67,6 +70,7 @@ def _identity(facts: dict[str, Any]) -> str:
     parts = [
         _system_id(),
         facts["cpu_model"],
+        str(facts["cpu_kind"]),
         str(facts["logical_cores"]),
         str(round(facts["memory_gib"])),
         *sorted(gpu["uuid"] for gpu in facts["gpus"]),
@@ -98,6 +102,18 @@ def _cpu_model() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+def _cpu_kind() -> str | None:
+    """What tells processors of one name apart: "family 25 model 1 stepping 1"."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return None
+    # The first three on x86, the others on Arm.
+    names = ("cpu family", "model", "stepping", "CPU implementer", "CPU part", "CPU variant")
+    found = [(name, re.search(rf"^{name}\s*: (\S+)$", text, re.M)) for name in names]
+    return " ".join(f"{name.split()[-1]} {value[1]}" for name, value in found if value) or None
 
 
 def _caches() -> dict[str, int] | None:

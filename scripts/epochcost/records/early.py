@@ -31,7 +31,7 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
     record.setdefault("input", None)
     record.setdefault("sample", None)
     record["data"].setdefault("skipped", 0)
-    for name in ("cloud", "hypervisor", "cache_kib", "cuda_driver", "limits"):
+    for name in ("cloud", "hypervisor", "cache_kib", "cpu_kind", "cuda_driver", "limits"):
         record["machine"].setdefault(name, None)
     record["software"].setdefault("settings", {})
     record["software"].setdefault("environment", None)
