@@ -123,7 +123,7 @@ def test_the_optimisers_are_their_formulas(both, framework):
 def test_the_optimisers_take_the_same_steps(both):
     """Keras adds Adam's epsilon earlier: with that of Twitter small gradients differ by more."""
     steps = both["steps"]["0.1"]
-    within = 1e-2 if both["workload"] in PUBLISHED_EPSILONS else 1e-3
+    within = 2e-2 if both["workload"] in PUBLISHED_EPSILONS else 1e-3
     assert steps["torch"] == pytest.approx(steps["keras"], rel=within, abs=1e-6)
 
 
