@@ -50,6 +50,11 @@ def _gpus(here: dict) -> int:
         raise errors.InputError(
             "this Python has no PyTorch to measure the GPU with; use that of a torch environment"
         ) from None
+    if not torch.cuda.is_available():
+        raise errors.InputError(
+            f"torch {torch.__version__} cannot use {here['gpus'][0]['name']} with driver "
+            f"{here['driver']}"
+        )
     return torch.cuda.device_count()
 
 

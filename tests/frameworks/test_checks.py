@@ -1,14 +1,16 @@
 """What a framework cannot do here is refused before it trains."""
 
 import types
+from importlib import metadata
 
 import pytest
 
 from epochcost.errors import InputError
 from epochcost.frameworks import checks
-from epochcost.measurement import machine
+from epochcost.measurement import gpus, machine
 
-GPU, NO_GPU = {"gpus": [{"name": "Tesla T4"}]}, {"gpus": []}
+GPU = {"gpus": [{"name": "Tesla T4"}], "driver": "580.1", "cuda_driver": "13.0"}
+NO_GPU = {"gpus": [], "driver": None, "cuda_driver": None}
 
 
 @pytest.fixture
@@ -23,7 +25,8 @@ def check(monkeypatch):
         choices=lambda recipe: {"compile": [False, True]},
     )
 
-    def ask(variant="default", settings=None, here=NO_GPU):
+    def ask(variant="default", settings=None, here=NO_GPU, device="cpu"):
+        framework.device = lambda: device
         checks.check(framework, "pytorch", {}, variant, settings or {}, here)
 
     return ask
@@ -56,3 +59,52 @@ def test_what_cannot_be_done_is(check, asked, message):
 def test_a_gpu_may_be_hidden_on_purpose(check, monkeypatch, hidden):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
     check(here=GPU)
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Sets what CUDA libraries are beside the framework, and the kind of GPU that is there."""
+
+    def there(capability: tuple[int, int], packages: dict[str, str]):
+        def version(name: str) -> str:
+            if name not in packages:
+                raise metadata.PackageNotFoundError(name)
+            return packages[name]
+
+        monkeypatch.setattr(gpus, "compute_capabilities", lambda: [capability])
+        monkeypatch.setattr(metadata, "version", version)
+
+    return there
+
+
+CUDA_13, CUDNN_9 = {"nvidia-cudnn-cu13": "9.20.0.48"}, {"nvidia-cudnn-cu12": "9.28.0.42"}
+OLD_CUDNN = {"nvidia-cudnn-cu12": "9.10.2.21"}
+
+
+@pytest.mark.parametrize(
+    ("packages", "capability"),
+    [(CUDA_13, (9, 0)), (CUDA_13, (7, 5)), (CUDNN_9, (7, 5)), (OLD_CUDNN, (7, 0)), ({}, (3, 7))],
+)
+def test_a_gpu_that_the_libraries_support_is_not_refused(check, installed, packages, capability):
+    installed(capability, packages)
+    check(here=GPU, device="gpu")
+
+
+@pytest.mark.parametrize("packages", [CUDA_13, CUDNN_9])
+def test_a_gpu_that_the_libraries_have_left_behind_is_refused(check, installed, packages):
+    installed((7, 0), packages)
+    with pytest.raises(InputError, match=r"capability 7\.5 \(T4\) or newer, and Tesla T4 is"):
+        check(here=GPU, device="gpu")
+
+
+def test_a_driver_that_is_too_old_is_named(check, installed):
+    installed((9, 0), CUDA_13)
+    with pytest.raises(InputError, match=r"needs driver 580 or newer; driver 550\.1 of Tesla T4"):
+        check(here=GPU | {"driver": "550.1", "cuda_driver": "12.4"})
+    installed((9, 0), CUDNN_9)
+    check(here=GPU | {"driver": "550.1", "cuda_driver": "12.4"}, device="gpu")
+
+
+def test_a_gpu_that_only_the_framework_sees_is_refused(check):
+    with pytest.raises(InputError, match="sees a GPU, but NVML, the driver's library, does not"):
+        check(device="gpu")

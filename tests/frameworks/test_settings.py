@@ -6,6 +6,7 @@ import json
 import pytest
 from trainings import answer, refused, train
 
+from epochcost import frameworks
 from epochcost.configuration import ROOT
 from epochcost.frameworks import memory
 from epochcost.measurement import machine
@@ -79,6 +80,38 @@ def test_settings_are_in_force_when_training_begins(begun, framework, workload, 
     assert {name: found[name] for name in expected} == expected
     without = begun(framework, workload, {})
     assert not {name for name in expected if without[name] == expected[name]}
+
+
+def test_a_gpu_is_not_searched_for_settings_of_the_processor():
+    known = {name: [0, 1] for name in ("threads", "onednn", "keep_memory", "flush_denormal")}
+    assert frameworks.of_device("gpu", known | {"compile": [0, 1]}) == {"compile": [0, 1]}
+    assert frameworks.of_device("cpu", known) == known
+
+
+LSTM = """
+import json, sys
+from types import SimpleNamespace
+from epochcost.frameworks import keras_jax, keras_fit
+from epochcost import recipes
+layers = keras_fit.keras.layers
+def keras_model(split, hyper):
+    lstm = layers.Bidirectional(layers.LSTM(2))
+    return keras_fit.keras.Sequential([keras_fit.keras.Input((3, 1)), lstm, layers.Dense(1)])
+recipe = recipes.load("config/workloads.yaml")["imdb_bilstm"]
+definition = SimpleNamespace(keras_model=keras_model)
+model = keras_fit._compiled(recipe, definition, None, json.loads(sys.argv[1]), True)
+both = model.layers[0]
+print(json.dumps([both.forward_layer.use_cudnn, both.backward_layer.use_cudnn]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "used"),
+    [({}, "auto"), ({"devices": 2}, False), ({"precision": "bfloat16"}, False)],
+)
+def test_jax_leaves_cudnns_lstm_where_it_has_none(pythons, settings, used):
+    found = answer(pythons["keras-jax"], "-c", LSTM, json.dumps(settings))
+    assert found == [used, used]
 
 
 @pytest.fixture(scope="module")

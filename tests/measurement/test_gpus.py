@@ -35,6 +35,7 @@ class Nvml:
             "nvmlDeviceGetClockInfo": lambda *_: 1500,
             "nvmlDeviceGetCurrentClocksEventReasons": self.only_first(lambda: self.held),
             "nvmlDeviceGetCurrentClocksThrottleReasons": self.none,
+            "nvmlDeviceGetMigMode": self.only_first(lambda: [0, 0]),
         }
         for name, answer in answers.items():
             monkeypatch.setattr(pynvml, name, answer)
@@ -126,6 +127,17 @@ def test_a_part_of_a_gpu_is_refused_and_no_processor_is_measured_instead(nvml, m
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "MIG-1")
     with pytest.raises(InputError, match="CUDA_VISIBLE_DEVICES: MIG-1: MIG instances"):
         gpus.describe()
+
+
+def test_a_gpu_that_is_divided_is_refused_however_it_is_named(nvml, monkeypatch):
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetMigMode", nvml.only_first(lambda: [1, 1]))
+    for named in (None, "0", "GPU-0"):
+        if named:
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
+        with pytest.raises(InputError, match="Tesla T4 is divided into MIG instances"):
+            gpus.describe()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert [gpu["name"] for gpu in gpus.describe()[0]] == ["Tesla K80"]
 
 
 def test_cuda_counts_as_nvml_does():

@@ -89,15 +89,20 @@ def test_a_quick_run_of_one_epoch_has_a_prediction_and_no_interval():
     assert (result.low, result.high) == (None, None)
 
 
-def test_fine_tuning_is_the_sum_of_its_parts_scaled_with_the_first_step_once():
+def test_fine_tuning_is_the_sum_of_its_passes_scaled_with_each_first_step_once():
+    seconds = {(1, "train"): [5.0, 1.0], (2, "train"): [3.0, 2.0]}
+    seconds |= {(1, "evaluate"): [1.0], (2, "evaluate"): [2.0, 0.5]}
     record = {
         "settings": {"batch_size": 10, "fine_tuning": {}},
-        "data": {"train_samples": 100, "validation_samples": 40},
-        "phases": {"first_step": 5.0, "predict": 3.0},
-        "epochs": [
-            {"epoch": 1, "train_s": 6.0, "samples": 30, "eval_s": 1.0, "eval_samples": 20},
-            {"epoch": 2, "train_s": 3.0, "samples": 30, "eval_s": 1.0, "eval_samples": 20},
+        "data": {"train_samples": 110, "validation_samples": 50},
+        "phases": {"predict": 3.0},
+        "epochs": [{"epoch": number, "eval_samples": 20} for number in (1, 2)],
+        "blocks": [
+            {"epoch": epoch, "part": part, "seconds": took, "samples": 10 * (1 + place)}
+            for (epoch, part), both in seconds.items()
+            for place, took in enumerate(both)
         ],
     }
-    # 5 s once; ten steps of 0.5 s; ten of 1 s; two passes and the predictions, twice each.
-    assert predict(record).seconds == pytest.approx(5 + 5 + 10 + 2 * 2 + 6)
+    trained = [5 + 100 / 20 * 1.0, 3 + 100 / 20 * 2.0]
+    validated = [50 / 10 * 1.0, 2 + 40 / 20 * 0.5]
+    assert predict(record).seconds == pytest.approx(sum(trained + validated) + 3.0 * 50 / 20)

@@ -29,6 +29,7 @@ from epochcost.measurement import machine
 # Without the first, a process may be slow or fast, depending on what it freed before. The second
 # matters once Adam's moments of unused weights have decayed, after hundreds of steps.
 KEEP_MEMORY, FLUSH_DENORMAL = "keep_memory", "flush_denormal"
+_OF_PROCESSOR = (KEEP_MEMORY, FLUSH_DENORMAL, "threads", "onednn")
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,13 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
         more = f"--xla_force_host_platform_device_count={settings['devices']}"
         os.environ["XLA_FLAGS"] = f"{os.getenv('XLA_FLAGS', '')} {more}".strip()
     return importlib.import_module(f"epochcost.frameworks.{FRAMEWORKS[name].module}")
+
+
+def of_device(device: str, known: dict[str, list]) -> dict[str, list]:
+    """Those of some choices that count on a device: a GPU does not heed the processor's."""
+    if device == "cpu":
+        return known
+    return {name: values for name, values in known.items() if name not in _OF_PROCESSOR}
 
 
 def memory_choices() -> dict[str, list]:

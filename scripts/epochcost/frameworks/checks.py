@@ -1,12 +1,17 @@
 """Whether a framework, as installed here, can do what a training run asks of it."""
 
 import os
+from importlib import metadata
 from types import ModuleType
 from typing import Any
 
 from epochcost import tuning, variants
 from epochcost.errors import InputError
-from epochcost.measurement import machine
+from epochcost.measurement import gpus, machine
+
+# From cuDNN 9.11 on, and with all of CUDA 13, GPUs older than this (T4, RTX 20) are not supported.
+_OLDEST = (7, 5)
+_LAST_FOR_OLDER = (9, 10)
 
 
 def check(
@@ -41,14 +46,51 @@ def check(
 
 
 def _check_device(framework: ModuleType, here: dict[str, Any]) -> None:
-    """Refuse to train on the processor by mistake, where there is a GPU.
+    """Refuse a GPU that the framework cannot use, and another device than the record would name.
 
     Raises:
-        InputError: the framework sees no GPU, and nobody has hidden it on purpose.
+        InputError: the framework sees no GPU, and nobody has hidden it on purpose; its CUDA is too
+            new for the driver or the GPU; or it sees a GPU that the driver's library does not.
     """
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
-    if here["gpus"] and framework.device() == "cpu" and not hidden:
+    own = "name a Python with older libraries (`python:` in config/config.yaml)"
+    if not here["gpus"]:
+        if framework.device() == "gpu":
+            raise InputError(
+                f"{framework.VERSION} sees a GPU, but NVML, the driver's library, does not, so the "
+                "record could not say which"
+            )
+        return
+    if hidden:
+        return
+    name, cuda = here["gpus"][0]["name"], here["cuda_driver"]
+    if cuda and _version("nvidia-cudnn-cu13") and int(cuda.split(".")[0]) < 13:
         raise InputError(
-            f"{framework.VERSION} does not see {here['gpus'][0]['name']}; "
+            f"{framework.VERSION} is built for CUDA 13, which needs driver 580 or newer; driver "
+            f"{here['driver']} of {name} has CUDA {cuda}: {own}"
+        )
+    if _needs_newer_gpus() and any(one < _OLDEST for one in gpus.compute_capabilities()):
+        raise InputError(
+            f"{framework.VERSION} is built for GPUs of compute capability 7.5 (T4) or newer, and "
+            f"{name} is older: {own}"
+        )
+    if framework.device() == "cpu":
+        raise InputError(
+            f"{framework.VERSION} does not see {name}; "
             "set CUDA_VISIBLE_DEVICES to an empty text to measure the processor"
         )
+
+
+def _needs_newer_gpus() -> bool:
+    """Whether the CUDA libraries beside the framework have left older GPUs behind."""
+    cudnn = _version("nvidia-cudnn-cu12")
+    return _version("nvidia-cudnn-cu13") is not None or bool(cudnn and cudnn > _LAST_FOR_OLDER)
+
+
+def _version(package: str) -> tuple[int, int] | None:
+    """Major and minor version of an installed package; None without it."""
+    try:
+        major, minor = metadata.version(package).split(".")[:2]
+    except metadata.PackageNotFoundError:
+        return None
+    return int(major), int(minor)

@@ -89,6 +89,13 @@ def _set_seed(seed: int) -> None:
         tf.random.set_seed(None)
 
 
+def _without_cudnn(model: keras.Model) -> None:
+    """Let LSTMs go step by step: JAX has cuDNN's for float32, and undivided, alone."""
+    for layer in model._flatten_layers():
+        if hasattr(layer, "use_cudnn"):
+            layer.use_cudnn = False
+
+
 def _compiled(
     recipe: dict, definition, split: Split, settings: dict, validates: bool
 ) -> keras.Model:
@@ -96,6 +103,8 @@ def _compiled(
     if settings.get("precision") == "bfloat16":
         keras.config.set_dtype_policy("mixed_bfloat16")
     model = definition.keras_model(split, recipe["model"])
+    if keras.backend.backend() == "jax" and ("precision" in settings or "devices" in settings):
+        _without_cudnn(model)
     model.compile(
         optimizer=keras_recipe.optimizer_of(recipe["optimizer"]),
         loss=keras_recipe.loss_of(recipe["loss"]),

@@ -7,7 +7,7 @@ os.environ["KERAS_BACKEND"] = "jax"
 import jax
 
 from epochcost.errors import InputError
-from epochcost.frameworks import keras_fit, memory_choices
+from epochcost.frameworks import keras_fit, memory_choices, of_device
 
 VERSION = f"keras {keras_fit.keras.__version__}, jax {jax.__version__}"
 # How training can fail, besides a non-finite loss.
@@ -19,7 +19,7 @@ def choices(recipe: dict) -> dict[str, list]:
 
     steps_per_execution: training steps per call of JAX.
     """
-    return memory_choices() | {"steps_per_execution": [1, 10]}
+    return of_device(device(), memory_choices() | {"steps_per_execution": [1, 10]})
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):

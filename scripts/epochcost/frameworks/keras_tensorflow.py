@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from epochcost.errors import InputError
-from epochcost.frameworks import keras_fit, memory_choices, thread_choices
+from epochcost.frameworks import keras_fit, memory_choices, of_device, thread_choices
 from epochcost.measurement import machine
 
 VERSION = f"keras {keras_fit.keras.__version__}, tensorflow {tf.__version__}"
@@ -27,13 +27,14 @@ def choices(recipe: dict) -> dict[str, list]:
     jit_compile: whether XLA compiles the training step; by default Keras does so on a GPU.
     onednn: whether oneDNN's kernels are used (read when TensorFlow is imported).
     """
-    return memory_choices() | {
+    known = memory_choices() | {
         "onednn": [True, False],
         "input_autotuning": [True, False],
         "steps_per_execution": [1, 10],
         "jit_compile": ["auto", device() == "cpu"],
         **thread_choices(),
     }
+    return of_device(device(), known)
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):

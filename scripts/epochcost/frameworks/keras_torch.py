@@ -6,7 +6,13 @@ os.environ["KERAS_BACKEND"] = "torch"
 
 import torch
 
-from epochcost.frameworks import keras_fit, memory_choices, pytorch_process, thread_choices
+from epochcost.frameworks import (
+    keras_fit,
+    memory_choices,
+    of_device,
+    pytorch_process,
+    thread_choices,
+)
 
 VERSION = f"keras {keras_fit.keras.__version__}, torch {torch.__version__}"
 # How training can fail, besides a non-finite loss.
@@ -19,11 +25,12 @@ def choices(recipe: dict) -> dict[str, list]:
     jit_compile: whether torch.compile compiles the training step.
     flush_denormal: whether the processor flushes denormal numbers to 0.
     """
-    return memory_choices() | {
+    known = memory_choices() | {
         "jit_compile": ["auto", True],
         "flush_denormal": [False, True],
         **thread_choices(),
     }
+    return of_device(device(), known)
 
 
 def train(recipe: dict, definition, split, clock, seed: int, settings: dict):

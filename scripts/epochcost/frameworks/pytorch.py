@@ -16,6 +16,7 @@ from torch import nn
 
 from epochcost.frameworks import (
     memory_choices,
+    of_device,
     pytorch_group,
     pytorch_process,
     pytorch_recipe,
@@ -69,7 +70,7 @@ def choices(recipe: dict) -> dict[str, list]:
         del known["fused_optimizer"]  # of the three, PyTorch has it only for Adam
     if "kernel" not in recipe["model"]:
         del known["channels_last"]
-    return known
+    return of_device(device(), known)
 
 
 def train(

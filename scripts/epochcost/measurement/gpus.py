@@ -67,9 +67,19 @@ def _visible(handles: list) -> list:
     """The GPUs that CUDA_VISIBLE_DEVICES lets frameworks see, by number or UUID.
 
     Raises:
-        InputError: it names a part of a GPU (MIG).
+        InputError: it names a part of a GPU (MIG), or a GPU that is divided into parts: frameworks
+            would train on one of them, and NVML would describe the whole.
     """
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    chosen = _named(handles, os.environ.get("CUDA_VISIBLE_DEVICES"))
+    for handle in chosen:
+        if (_ask(pynvml.nvmlDeviceGetMigMode, handle) or [0])[0]:
+            name = pynvml.nvmlDeviceGetName(handle)
+            raise InputError(f"{name} is divided into MIG instances, which cannot be measured yet")
+    return chosen
+
+
+def _named(handles: list, named: str | None) -> list:
+    """The GPUs that the text of CUDA_VISIBLE_DEVICES names; without one, all."""
     if named is None:
         return handles
     chosen = []

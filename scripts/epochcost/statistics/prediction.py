@@ -2,6 +2,8 @@
 
 import math
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from statistics import NormalDist, fmean, stdev
 from typing import Any
 
@@ -105,16 +107,20 @@ def _reach(seen: list[float], epochs: int) -> float:
 
 
 def _scaled(record: dict[str, Any]) -> float:
-    """Seconds of each epoch and of the final predictions, as if all samples had been used."""
+    """Seconds of each pass and of the final predictions, as if all samples had been used."""
     data = record["data"]
-    # The first step builds what all others use; it counts once.
-    seconds = first_step = record["phases"]["first_step"] or 0.0
-    for epoch in record["epochs"]:
-        steps = math.ceil(epoch["samples"] / record["settings"]["batch_size"])
-        trained = epoch["train_s"]
-        if epoch["epoch"] == 1 and steps > 1:
-            trained = (trained - first_step) * steps / (steps - 1)
-        seconds += trained * data["train_samples"] / epoch["samples"]
-        held_out = data["validation_samples"] / epoch["eval_samples"]
-        seconds += epoch["eval_s"] * held_out
-    return seconds + record["phases"]["predict"] * held_out
+    whole = {TRAIN: data["train_samples"], EVALUATE: data["validation_samples"]}
+    which = itemgetter("epoch", "part")
+    seconds = record["phases"]["predict"] * whole[EVALUATE] / record["epochs"][-1]["eval_samples"]
+    for (_, part), blocks in groupby(sorted(record["blocks"], key=which), which):
+        seconds += _whole_pass(list(blocks), whole[part])
+    return seconds
+
+
+def _whole_pass(blocks: list[dict[str, Any]], samples: int) -> float:
+    """Seconds of a pass over so many samples; its first step builds what others use, once."""
+    first, *later = blocks
+    if not later:
+        return first["seconds"] * samples / first["samples"]
+    each = sum(block["seconds"] for block in later) / sum(block["samples"] for block in later)
+    return first["seconds"] + each * (samples - first["samples"])
