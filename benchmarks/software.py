@@ -6,22 +6,15 @@ runs, the median of the undisturbed ones counts.
 """
 
 import argparse
-import sys
-from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
-from statistics import median
 
 import pandas as pd
+import quick_runs
+from quick_runs import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
-
-from epochcost import files  # noqa: E402
-from epochcost.costs import published  # noqa: E402
-from epochcost.records import record  # noqa: E402
-from epochcost.statistics.prediction import predict  # noqa: E402
-from epochcost.words import amounts  # noqa: E402
+from epochcost import files
+from epochcost.costs import published
+from epochcost.words import amounts
 
 OLD, CNTK, TODAY = "keras2-tensorflow1", "keras2-cntk", "keras-tensorflow"
 HEAD = ("K80 of 2017", "TensorFlow 1.4", "CNTK 2.7", "TensorFlow today", "1.4 over today's")
@@ -35,25 +28,12 @@ def main() -> None:
         default=ROOT / "benchmarks/results/software",
         help="of the session; default: benchmarks/results/software",
     )
-    arguments = parser.parse_args()
-    session = [content for _, content in record.read_all(arguments.records)]
-    if len({content["machine"]["id"] for content in session}) != 1:
-        sys.exit(f"{arguments.records} holds no records, or those of several machines")
-    print(table(seconds_of(session), baseline_seconds(ROOT / "data/published")))
-
-
-def seconds_of(session: Iterable[dict]) -> dict[str, dict[str, float]]:
-    """Predicted seconds of a full run, by workload and framework."""
-    quiet, disturbed = defaultdict(list), defaultdict(list)
-    for content in session:
-        run = content["run"]
-        if content["status"] == "ok" and (run["scale"], run["variant"]) == ("quick", "default"):
-            kept = disturbed if content["noise"]["flags"] else quiet
-            kept[run["workload"], run["framework"]].append(predict(content).seconds)
-    found: dict[str, dict[str, float]] = defaultdict(dict)
-    for (workload, framework), seconds in (disturbed | quiet).items():
-        found[workload][framework] = median(seconds)
-    return found
+    runs = quick_runs.read(parser.parse_args().records)
+    found = quick_runs.seconds_by(
+        lambda one: (one["run"]["workload"], one["run"]["framework"]),
+        [one for one in runs if one["run"]["variant"] == "default"],
+    )
+    print(table(found, baseline_seconds(ROOT / "data/published")))
 
 
 def baseline_seconds(study: Path) -> dict[str, float]:
@@ -63,15 +43,19 @@ def baseline_seconds(study: Path) -> dict[str, float]:
     return {base.workload: times[base.run_id] for base in bases.itertuples()}
 
 
-def table(found: dict[str, dict[str, float]], k80: dict[str, float]) -> str:
-    """A Markdown table, a row per workload that old and new software trained."""
+def table(found: dict[tuple[str, str], float], k80: dict[str, float]) -> str:
+    """A Markdown table, a row per workload that old and new software trained.
+
+    Args:
+        found: predicted seconds by workload and framework.
+    """
     lines = [f"| workload | {' | '.join(HEAD)} |", f"|---|{'---:|' * len(HEAD)}"]
-    for workload in sorted(found):
-        by = found[workload]
-        if OLD in by and TODAY in by:
-            times = (k80.get(workload), by[OLD], by.get(CNTK), by[TODAY])
+    for workload in sorted({workload for workload, _ in found}):
+        old, cntk, today = (found.get((workload, name)) for name in (OLD, CNTK, TODAY))
+        if old and today:
+            times = (k80.get(workload), old, cntk, today)
             said = [amounts.seconds(time) if time else "" for time in times]
-            lines.append(f"| {workload} | {' | '.join(said)} | {by[OLD] / by[TODAY]:.1f} |")
+            lines.append(f"| {workload} | {' | '.join(said)} | {old / today:.1f} |")
     return "\n".join(lines)
 
 

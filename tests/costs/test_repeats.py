@@ -69,6 +69,16 @@ def test_disturbed_runs_are_left_out_and_counted_or_kept(make_tables, record):
     assert (row.runs, row.runs_left_out, row.time_s, row.noisy_runs) == (3, 0, 102, 1)
 
 
+def test_runs_on_other_arrays_are_neither_repetitions_nor_compared(make_tables, record):
+    runs = [full_run(record, seconds, trial) for trial, seconds in enumerate([100, 200], 1)]
+    runs[1]["data"] |= {"sha256": "0" * 64}
+    runs[1]["run"] |= {"framework": "pytorch"}
+    table = make_tables(*runs)[0]
+    assert repeats.comparisons_table(table).empty
+    table = repeats.repeats_table(table.assign(framework="pytorch"))
+    assert sorted(table.time_s[table.source_id.eq("own")]) == [100, 200]
+
+
 def test_machines_of_one_hardware_are_a_level_of_their_own(table):
     parts = [table(machine=f"{number:012x}", a=[time] * 6) for number, time in ((1, 100), (2, 120))]
     both = pd.concat([part[part.source_id.eq("own")] for part in parts])

@@ -33,7 +33,7 @@ def row() -> dict:
         "price_kind": "on_demand", "price_per_hour_usd": 0.1, "cost_usd": 0.00092,
         "epochs": 20, "baseline_epochs": 20, "batch_size": 128, "recipe_batch_size": 128,
         "recipe": "abc", "own_recipe": True, "settings": "", "vcpus": 2, "gpus_used": 0,
-        "train_samples": 60_000, "complete_samples": 60_000, "weights": "",
+        "train_samples": 60_000, "data_id": "b47298d8", "complete_samples": 60_000, "weights": "",
         "billed_usd": 0.0012, "billed_relative": 0.11,
         "cost_relative": 0.103, "mixed_price_kinds": False, "metric_value": 0.983,
     }  # fmt: skip

@@ -60,6 +60,7 @@ COLUMNS = [
     "metric_value",
     "quality_reached",
     "train_samples",
+    "data_id",
     "complete_samples",
     "data_complete",
     "weights",

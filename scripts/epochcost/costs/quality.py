@@ -34,6 +34,7 @@ COLUMNS = [
     "time_relative",
     "input_share",
     "train_samples",
+    "data_id",
     "complete_samples",
     "data_complete",
     "batch_size",

@@ -25,6 +25,7 @@ GROUP = [
     "synthetic",
     "data_complete",
     "train_samples",
+    "data_id",
     "weights",
     "settings",
     "recipe",
@@ -32,7 +33,7 @@ GROUP = [
     "gpus_used",
 ]
 _MEASURED = [name for name in GROUP if name not in ("predicted", "synthetic")]
-_ON_DATA = ("data_complete", "train_samples")
+_ON_DATA = ("data_complete", "train_samples", "data_id")
 # Rows that differ in the key alone are the same training, measured better and worse.
 _WORSE = {
     "synthetic": [name for name in _MEASURED if name not in _ON_DATA],
@@ -70,6 +71,7 @@ _COMPARABLE = [
     "synthetic",
     "data_complete",
     "train_samples",
+    "data_id",
     "weights",
     "recipe",
     "vcpus",

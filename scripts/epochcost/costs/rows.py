@@ -29,6 +29,7 @@ class RunRow:
         saving, lost work; without the cost of measuring itself. For a quick run it is measured.
     weights: what the model started from, `random` where its recipe's weights were not available;
         empty where the recipe names none.
+    data_id: which prepared arrays trained an own run: the start of the sha256 over them.
     settings: changes to the framework's default settings; empty for none.
     input_share: for an own full run, time just to fetch a batch over the time of a training step.
     gflops, gflops_share: for an own run, operations per second, and over what the processor can do.
@@ -56,6 +57,7 @@ class RunRow:
     data_source: str
     data_complete: bool
     train_samples: int | None
+    data_id: str
     weights: str
     settings: str
     synthetic: bool
@@ -143,6 +145,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         data_source=data["source"],
         data_complete=data["complete"],
         train_samples=data["train_samples"],
+        data_id=data["sha256"][:8],
         weights=_weights(record["weights"]),
         settings=_settings(record["software"]["settings"]),
         synthetic=data["source"] == "synthetic",

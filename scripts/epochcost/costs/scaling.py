@@ -17,6 +17,7 @@ _SAME = [
     "recipe",
     "data_complete",
     "train_samples",
+    "data_id",
     "weights",
     "predicted",
     "synthetic",

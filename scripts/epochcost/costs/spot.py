@@ -46,6 +46,7 @@ TABLE_COLUMNS = [
     "predicted",
     "synthetic",
     "train_samples",
+    "data_id",
     "complete_samples",
     "data_complete",
     "weights",

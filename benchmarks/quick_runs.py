@@ -1,0 +1,31 @@
+"""The quick runs of one session on one machine, for the scripts that make tables of them."""
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from epochcost.records import record  # noqa: E402
+from epochcost.statistics.prediction import predict  # noqa: E402
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    """The records of successful quick runs below `folder`; exits if of several machines."""
+    runs = [content for _, content in record.read_all(folder)]
+    if len({content["machine"]["id"] for content in runs}) != 1:
+        sys.exit(f"{folder} holds no records, or those of several machines")
+    return [one for one in runs if (one["status"], one["run"]["scale"]) == ("ok", "quick")]
+
+
+def seconds_by(key: Callable[[dict[str, Any]], Any], runs: list[dict[str, Any]]) -> dict:
+    """Predicted seconds of a full run, by `key`: the median over the undisturbed runs, if any."""
+    quiet, disturbed = defaultdict(list), defaultdict(list)
+    for one in runs:
+        kept = disturbed if one["noise"]["flags"] else quiet
+        kept[key(one)].append(predict(one).seconds)
+    return {name: median(seconds) for name, seconds in (disturbed | quiet).items()}
