@@ -189,6 +189,26 @@ def test_mistakes_in_the_other_files_are_named(tmp_path, settings, file, old, ne
     assert message in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        (
+            {"workloads": "mnist_mlp,mnist_cnn", "frameworks": "pytorch,fastai"},
+            ("mnist_mlp is not trained by fastai",),
+        ),
+        (
+            {"frameworks": "pytorch,keras-torch", "variants": "default,no_onednn"},
+            ("keras-torch has no variant no_onednn",),
+        ),
+        ({"workloads": "all", "frameworks": "pytorch,fastai"}, ()),
+        ({"frameworks": "all", "variants": "default,no_onednn"}, ()),
+    ],
+    ids=str,
+)
+def test_what_was_named_and_cannot_be_trained_is_said(settings, named, said):
+    assert configuration.load(settings | named).left_out == said
+
+
 def test_a_workload_that_no_configured_framework_trains_is_refused(tmp_path, settings):
     shutil.copytree(ROOT / "config", tmp_path / "config")
     path = tmp_path / "config/workloads.yaml"

@@ -57,6 +57,8 @@ except (InputError, OSError) as error:
 for origin in ORIGINS.values():
     if origin.notice:
         print(f"epochcost: {origin.notice}", file=sys.stderr)
+if KNOWN.left_out and workflow.is_main_process:
+    print(f"epochcost: left out: {'; '.join(KNOWN.left_out)}", file=sys.stderr)
 
 
 def rule_name(what, hardware):

@@ -8,7 +8,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ class Configuration:
     recipes: config/workloads.yaml as it is.
     recipes_to_train: the same with the changes of config.yaml (`batch_size`).
     datasets: config/datasets.yaml.
+    left_out: what was asked for by name and is no combination, each in a few words.
     """
 
     settings: dict[str, Any]
@@ -44,6 +45,7 @@ class Configuration:
     recipes: dict[str, dict[str, Any]]
     recipes_to_train: dict[str, dict[str, Any]]
     datasets: dict[str, dict[str, Any]]
+    left_out: tuple[str, ...] = ()
 
     def __getitem__(self, key: str) -> Any:
         return self.settings[key]
@@ -110,6 +112,7 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     schemas.check(settings, root / "config/schemas/config.schema.json", "config")
     _check_values(settings, hardware)
     _check_names("hardware", settings["hardware"], hardware)
+    named = {key: settings[key] != ["all"] for key in ("workloads", "frameworks")}
     modern = [name for name, framework in FRAMEWORKS.items() if not framework.legacy]
     settings["frameworks"] = _expanded(settings["frameworks"], modern)
     trained = [name for name, one in workloads.items() if _trained(one, settings["frameworks"])]
@@ -130,7 +133,7 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
             workloads[name] = workloads[name] | {"batch_size": settings["batch_size"]}
     configuration = Configuration(settings, hardware, recipes_there, workloads, datasets)
     _check_combinations(configuration)
-    return configuration
+    return replace(configuration, left_out=tuple(_left_out(configuration, **named)))
 
 
 def check_legacy(names: list[str], environments: Path) -> None:
@@ -313,6 +316,25 @@ def _check_combinations(configuration: Configuration) -> None:
                 f"{workload} is not trained by {', '.join(configuration['frameworks'])}; "
                 f"frameworks that train it: {able}"
             )
+
+
+def _left_out(configuration: Configuration, workloads: bool, frameworks: bool) -> Iterable[str]:
+    """What is configured by name and cannot be trained, beside what can.
+
+    Args:
+        workloads, frameworks: whether they were named; `all` means those that there are.
+    """
+    if not frameworks:
+        return
+    names = configuration["frameworks"]
+    for workload in configuration["workloads"] if workloads else ():
+        for name in names:
+            if name not in configuration.frameworks_of(workload):
+                yield f"{workload} is not trained by {name}"
+    for variant in configuration["variants"]:
+        for name in names:
+            if name not in with_variant(variant, names):
+                yield f"{name} has no variant {variant}"
 
 
 def _check_fine_tuning(recipes: Mapping[str, dict[str, Any]]) -> None:

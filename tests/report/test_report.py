@@ -251,11 +251,14 @@ def test_how_many_intervals_held_is_what_the_table_of_predictions_says():
     assert f"Of the {runs} quick runs in that table with an interval, {held} contained" in text
 
 
-def test_what_the_software_gained_is_what_its_records_say():
-    command = [sys.executable, ROOT / "benchmarks/software.py"]
+@pytest.mark.parametrize(
+    ("script", "document"), [("software.py", "results.md"), ("axes.py", "variants.md")]
+)
+def test_the_tables_of_sessions_are_what_their_records_say(script, document):
+    command = [sys.executable, ROOT / "benchmarks" / script]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert len(done.stdout.splitlines()) > 3, done.stderr
-    assert done.stdout.strip() in (ROOT / "docs/results.md").read_text()
+    assert done.stdout.strip() in (ROOT / "docs" / document).read_text()
 
 
 def test_the_ratios_of_searches_are_those_of_their_last_four_rounds():
