@@ -289,6 +289,16 @@ def test_an_archive_without_one_class_or_cut_short_is_refused(tmp_path):
         imdb.prepare({"b.tar.gz": whole}, Counter())
 
 
+def test_an_archive_that_seems_to_end_at_a_damaged_header_is_refused(tmp_path):
+    (path,) = reviews(tmp_path / "a.tar.gz", WHOLE).values()
+    stored = bytearray(gzip.compress(gzip.decompress(path.read_bytes()), compresslevel=0))
+    last = stored.rindex(b"aclImdb/")
+    stored[last : last + 8] = b"damaged!"
+    path.write_bytes(stored)
+    with pytest.raises(InputError, match="is not a whole tar archive"):
+        imdb.prepare({path.name: path}, Counter())
+
+
 def tweets(tmp_path, name, content):
     path = tmp_path / "tweets.zip"
     with zipfile.ZipFile(path, "w") as archive:

@@ -5,8 +5,8 @@ import json
 import pytest
 from trainings import answer
 
-# One step on one batch, in which word 0 stands 300 times, word 1 once, and word 2 not at all.
-ONE_STEP = """
+# A step on a batch in which word 0 stands 300 times, word 1 once, and word 2 not at all; and more.
+STEPS = """
 import importlib, json, sys
 import numpy as np
 from epochcost import recipes, workloads
@@ -24,20 +24,38 @@ model = workloads.load("imdb_fasttext").keras_model(split, recipe["model"])
 model.compile(keras_recipe.optimizer_of(optimizer), keras_recipe.loss_of(recipe["loss"]))
 before = np.array(model.layers[0].get_weights()[0])
 model.fit(x, y, batch_size=4, verbose=0)
+for _ in range(int(sys.argv[3])):
+    model.train_on_batch(np.zeros_like(x), y)
 moved = np.abs(model.layers[0].get_weights()[0] - before)
 print(json.dumps(moved.max(axis=1).tolist()))
 """
 
 
-def moved(python, framework, optimizer=None) -> list[float]:
-    """How far the words went that occur often, once, never and several times."""
-    return answer(python, "-c", ONE_STEP, framework.replace("-", "_"), json.dumps(optimizer))
+def moved(python, framework, optimizer=None, more=0) -> list[float]:
+    """How far the words went that occur often, once, never and several times.
+
+    Args:
+        more: steps after the first, on batches in which only the word of many occurrences is left.
+    """
+    name, given = framework.replace("-", "_"), json.dumps(optimizer)
+    return answer(python, "-c", STEPS, name, given, str(more))
 
 
 @pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax"])
 def test_adam_takes_one_step_of_its_rate_for_a_word_however_often_it_occurs(pythons, framework):
     often, once, never, several = moved(pythons[framework], framework)
     assert [often, once, several] == pytest.approx([0.001] * 3, rel=0.02)
+    assert never == 0
+
+
+@pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax"])
+def test_a_word_goes_on_by_its_moments_when_it_is_not_in_the_batch(pythons, framework):
+    # Adam's steps for a gradient g in the first one and 0 later, of which g cancels out.
+    first = [0.1 * 0.9 ** (step - 1) / (1 - 0.9**step) for step in (1, 2, 3)]
+    second = [0.001 * 0.999 ** (step - 1) / (1 - 0.999**step) for step in (1, 2, 3)]
+    expected = sum(0.001 * m / v**0.5 for m, v in zip(first, second, strict=True))
+    _, once, never, several = moved(pythons[framework], framework, more=2)
+    assert [once, several] == pytest.approx([expected] * 2, rel=0.02)
     assert never == 0
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from epochcost.datasets.damage import NOT_WHOLE
+from epochcost.datasets.damage import NOT_WHOLE, read_to_end
 from epochcost.datasets.generated import mislabel
 from epochcost.errors import InputError
 
@@ -60,6 +60,7 @@ def _members(archive: Path, wanted: list[str]) -> dict[str, bytes]:
             for member in tar:
                 if member.isfile() and member.name in wanted:
                     found[member.name] = tar.extractfile(member).read()
+            read_to_end(tar)
     except NOT_WHOLE as error:
         raise InputError(f"{archive} is not a whole tar archive: {error}") from None
     for name in wanted:

@@ -20,3 +20,13 @@ def decoded(content: bytes, skipped: Counter, encoding: str = "utf-8") -> str | 
     except UnicodeDecodeError:
         skipped[f"not {encoding.upper()}"] += 1
         return None
+
+
+def read_to_end(tar: tarfile.TarFile) -> None:
+    """Raise one of `NOT_WHOLE` if what follows the members that were found is damaged.
+
+    `tarfile` takes a damaged header for the end of the archive. Only the compressed stream has a
+    checksum, at its own end.
+    """
+    while tar.fileobj.read(2**20):
+        pass

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from epochcost.datasets.damage import NOT_WHOLE, decoded
+from epochcost.datasets.damage import NOT_WHOLE, decoded, read_to_end
 from epochcost.datasets.generated import mislabel
 from epochcost.errors import InputError
 
@@ -82,6 +82,7 @@ def _read(path: Path, skipped: Counter) -> dict[str, list[tuple[int, list[str]]]
                 if words:
                     part = "train" if match[1] == "train" else "validation"
                     found[part].append((int(match[3]), int(match[2] == "pos"), words))
+            read_to_end(tar)
     except NOT_WHOLE as error:
         raise InputError(f"{path} is not a whole tar archive: {error}") from None
     return {

@@ -54,29 +54,35 @@ def accuracy_of(loss: str) -> keras.metrics.Metric:
     return keras.metrics.SparseCategoricalAccuracy(name="accuracy")
 
 
-class _Dense:
-    """An optimiser that updates every weight, even those of words that are not in the batch.
+class _Summed:
+    """An optimiser that gets one gradient for each word of a batch, however often it occurs.
 
     On TensorFlow the gradient of an embedding comes as slices, one for each occurrence of a word.
     Keras 3 squares the slices before it adds up those of the same word, which is a different
-    algorithm from that on its other backends, in PyTorch, and in Keras 2.
+    algorithm from that on its other backends, in PyTorch, and in Keras 2. (A dense gradient would
+    do, too, but takes longer.) Words that are not in the batch go on by their moments, as they
+    should.
     """
 
     def update_step(self, gradient, variable, learning_rate):
         import tensorflow as tf
 
-        super().update_step(tf.convert_to_tensor(gradient), variable, learning_rate)
+        if isinstance(gradient, tf.IndexedSlices):
+            words, numbers = tf.unique(gradient.indices)
+            values = tf.math.unsorted_segment_sum(gradient.values, numbers, tf.size(words))
+            gradient = tf.IndexedSlices(values, words, gradient.dense_shape)
+        super().update_step(gradient, variable, learning_rate)
 
 
-def _dense(kind: type) -> type:
-    """A Keras optimiser whose gradients are dense on every backend.
+def _summed(kind: type) -> type:
+    """A Keras optimiser that sums the gradients of a word on every backend.
 
-    Where they already are, it is Keras's own: on PyTorch Keras updates all weights in one go, but
-    not for a class that is not its own.
+    Where gradients are dense they are sums, and it is Keras's own: on PyTorch Keras updates all
+    weights in one go, but not for a class that is not its own.
     """
     if keras.backend.backend() != "tensorflow":
         return kind
-    return type(f"Dense{kind.__name__}", (_Dense, kind), {})
+    return type(f"Summed{kind.__name__}", (_Summed, kind), {})
 
 
 def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
@@ -91,4 +97,4 @@ def optimizer_of(settings: dict) -> keras.optimizers.Optimizer:
         case _:
             kind = keras.optimizers.Adam
             options = {name: settings[name] for name in ("beta_1", "beta_2")}
-    return _dense(kind)(rate, epsilon=epsilon, **options)
+    return _summed(kind)(rate, epsilon=epsilon, **options)
