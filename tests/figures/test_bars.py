@@ -62,13 +62,32 @@ def test_a_full_run_takes_the_place_of_its_prediction(relative):
     assert list(shown[shown.source_id.eq("own")].predicted) == [False]
 
 
+def long_names(relative: pd.DataFrame, slow: float) -> pd.DataFrame:
+    """The own rows with a long name and several remarks, at `slow` times their value."""
+    own = relative.source_id.eq("own")
+    changed = relative.assign(
+        hardware_label=relative.hardware_label.mask(own, "AMD EPYC, family 25 model 1, 2 cores"),
+        noisy_runs=relative.noisy_runs.mask(own, 1),
+        quality_reached=relative.quality_reached.mask(own, False),
+    )
+    for quantity in ("time", "cost"):
+        for part in ("", "_low", "_high"):
+            changed.loc[own, f"{quantity}_relative{part}"] *= slow
+    return changed
+
+
+@pytest.mark.parametrize("slow", [None, 1, 50])
 @pytest.mark.parametrize("quantity", bars.QUANTITIES, ids=lambda q: q.name)
 @pytest.mark.parametrize("workload", ["mnist_mlp", "mnist_cnn", "imdb_bilstm", "cifar10_cnn"])
-def test_no_value_is_struck_through_and_all_are_inside(relative, workload, quantity):
-    shown = rows_of(relative(), workload)
+def test_no_text_is_struck_through_and_none_overlap(relative, workload, quantity, slow):
+    table = relative()
+    shown = rows_of(table if slow is None else long_names(table, slow), workload)
     figure = bars.draw(shown, quantity, workload, BASE)
     figure.canvas.draw()
     axes = figure.axes[0]
+    for axis in (axes.get_xticklabels(), axes.get_yticklabels()):
+        boxes = [tick.get_window_extent() for tick in axis]
+        assert not any(one.overlaps(other) for one, other in pairwise(boxes))
     line = axes.transData.transform((1, 0))[0]
     labels = [text for text in axes.texts if "x  " in text.get_text()]
     assert len(labels) == len(shown)

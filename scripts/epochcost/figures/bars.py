@@ -6,6 +6,7 @@ their bar, away from the line.
 """
 
 import math
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,7 +20,9 @@ from epochcost.figures import style
 from epochcost.words import amounts, names, remarks
 
 _TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100]
-_WIDTH, _ROW_HEIGHT = 10, 0.44
+_MANY_DECADES = 3  # from here on there is room for powers of ten only
+_WIDTH, _ROW_HEIGHT, _LINE_HEIGHT = 10, 0.44, 0.19  # inches
+_NAME_LENGTH = 40  # characters of a line left of the bars
 _LABEL_SHARE = 0.25  # of the axis, for the values beyond the bars
 _PREDICTED_HATCH = "////"
 
@@ -81,9 +84,9 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
     """
     style.apply()
     rows = rows.assign(apart=names.tell_apart(rows))
-    figure, axes = plt.subplots(
-        figsize=(_WIDTH, 1.9 + _ROW_HEIGHT * len(rows)), layout="constrained"
-    )
+    labels = [_row_name(row, quantity) for row in rows.itertuples()]
+    height = max(_ROW_HEIGHT, *(_LINE_HEIGHT * len(label.splitlines()) for label in labels))
+    figure, axes = plt.subplots(figsize=(_WIDTH, 1.9 + height * len(rows)), layout="constrained")
     low, high = _limits(rows, quantity.ratio)
     axes.set_xscale("log")
     axes.set_xlim(low, high)
@@ -104,7 +107,8 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
         _bar(axes, place, row, quantity)
         _label(axes, place, row, quantity)
     axes.axvline(1, color=style.INK, linestyle=(0, (4, 3)), linewidth=1.2, zorder=1)
-    _axes(axes, rows, quantity, base, low, high)
+    _rows_axis(axes, rows, labels)
+    _ratio_axis(axes, quantity, base, low, high)
     style.headline(figure, _headline(rows, quantity, title, base))
     _legend(figure, rows[rows[quantity.ratio] > 0])
     if rows.synthetic[rows[quantity.ratio].notna()].any():
@@ -179,12 +183,19 @@ def _limits(rows: pd.DataFrame, ratio: str) -> tuple[float, float]:
     return lowest * math.exp(-left * span), highest * math.exp(_LABEL_SHARE * span)
 
 
-def _axes(axes, rows, quantity: Quantity, base: Base, low: float, high: float) -> None:
-    labels = [_row_name(row, quantity) for row in rows.itertuples()]
+def _rows_axis(axes, rows: pd.DataFrame, labels: list[str]) -> None:
     axes.set_yticks(range(len(rows)), labels)
     for tick, row in zip(axes.get_yticklabels(), rows.itertuples(), strict=True):
         tick.set_fontweight("bold" if row.source_id == OWN else "normal")
-    axes.xaxis.set_major_locator(FixedLocator([t for t in _TICKS if low <= t <= high]))
+    axes.tick_params(axis="y", length=0)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+
+
+def _ratio_axis(axes, quantity: Quantity, base: Base, low: float, high: float) -> None:
+    few = math.log10(high / low) > _MANY_DECADES
+    ticks = [t for t in _TICKS if low <= t <= high and not (few and math.log10(t) % 1)]
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
     axes.xaxis.grid(True, color="#e4e4e4", zorder=0)
@@ -194,16 +205,19 @@ def _axes(axes, rows, quantity: Quantity, base: Base, low: float, high: float) -
         what += f" at ${base.price_per_hour_usd} an hour"
     label = f"{quantity.less}  ←  {quantity.name} vs {what}  →  {quantity.more}"
     axes.set_xlabel(label, fontsize=10)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(axis="y", length=0)
 
 
 def _row_name(row, quantity: Quantity) -> str:
-    name = f"{row.hardware_label} · {names.framework(row.framework, row.variant)}"
+    """Machine and framework, then remarks, in lines that leave room for the bars."""
+    framework = names.framework(row.framework, row.variant)
+    name = f"{row.hardware_label} · {framework}"
+    if len(name) > _NAME_LENGTH:
+        name = f"{textwrap.fill(row.hardware_label, _NAME_LENGTH)}\n{framework}"
     notes = [note for note in (row.apart, *remarks.of_row(row)) if note not in ("", "predicted")]
     notes += _price_remark(row, quantity)
-    return f"{name}\n({', '.join(notes)})" if notes else name
+    if not notes:
+        return name
+    return f"{name}\n" + textwrap.fill(f"({', '.join(notes)})", _NAME_LENGTH)
 
 
 def _price_remark(row, quantity: Quantity) -> list[str]:
