@@ -210,14 +210,13 @@ def _ratio_axis(axes, quantity: Quantity, base: Base, low: float, high: float) -
 def _row_name(row, quantity: Quantity) -> str:
     """Machine and framework, then remarks, in lines that leave room for the bars."""
     framework = names.framework(row.framework, row.variant)
-    name = f"{row.hardware_label} · {framework}"
-    if len(name) > _NAME_LENGTH:
-        name = f"{textwrap.fill(row.hardware_label, _NAME_LENGTH)}\n{framework}"
     notes = [note for note in (row.apart, *remarks.of_row(row)) if note not in ("", "predicted")]
     notes += _price_remark(row, quantity)
-    if not notes:
-        return name
-    return f"{name}\n" + textwrap.fill(f"({', '.join(notes)})", _NAME_LENGTH)
+    said = f"({', '.join(notes)})" if notes else ""
+    name = f"{row.hardware_label} · {framework}"
+    if len(name) > _NAME_LENGTH:
+        name, said = row.hardware_label, f"{framework} {said}"
+    return "\n".join(textwrap.fill(part, _NAME_LENGTH) for part in (name, said) if part)
 
 
 def _price_remark(row, quantity: Quantity) -> list[str]:
