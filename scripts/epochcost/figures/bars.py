@@ -85,7 +85,7 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
     style.apply()
     rows = rows.assign(apart=names.tell_apart(rows))
     labels = [_row_name(row, quantity) for row in rows.itertuples()]
-    height = max(_ROW_HEIGHT, *(_LINE_HEIGHT * len(label.splitlines()) for label in labels))
+    height = max([_ROW_HEIGHT, *(_LINE_HEIGHT * len(label.splitlines()) for label in labels)])
     figure, axes = plt.subplots(figsize=(_WIDTH, 1.9 + height * len(rows)), layout="constrained")
     low, high = _limits(rows, quantity.ratio)
     axes.set_xscale("log")
