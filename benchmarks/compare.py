@@ -120,7 +120,7 @@ def compare(arguments: argparse.Namespace) -> None:
         arguments.csv,
         {
             "date": datetime.date.today().isoformat(),
-            "machine": machine["gpus"][0]["name"] if on_gpu else machine["cpu_model"],
+            "machine": machine["gpus"][0]["name"] if on_gpu else processor(machine),
             "cores": machine["usable_cores"],
             "workload": arguments.workload,
             "framework": arguments.framework,
@@ -211,6 +211,11 @@ def interval(ratios: np.ndarray) -> tuple[float, float]:
     drawn = np.random.default_rng(0).choice(ratios, (RESAMPLES, len(ratios)))
     low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
     return float(low), float(high)
+
+
+def processor(machine: dict) -> str:
+    """Name and kind of a processor, as "AMD EPYC" has been the name of five generations."""
+    return ", ".join(part for part in (machine["cpu_model"], machine["cpu_kind"]) if part)
 
 
 def append(table: Path, row: dict) -> None:

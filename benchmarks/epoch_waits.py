@@ -19,7 +19,7 @@ os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import plain_keras
-from compare import append, turn
+from compare import append, processor, turn
 from input_cost import versions
 
 from epochcost.measurement import machine
@@ -37,7 +37,7 @@ def main() -> None:
     here = machine.describe()
     about = {
         "date": datetime.now(UTC).date().isoformat(),
-        "machine": here["cpu_model"],
+        "machine": processor(here),
         "cores": here["usable_cores"],
         "workload": arguments.workload,
         "framework_version": versions(),

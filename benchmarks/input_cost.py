@@ -21,7 +21,7 @@ os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import plain_keras
-from compare import KEEP_MEMORY, append, interval, turn
+from compare import KEEP_MEMORY, append, interval, processor, turn
 
 from epochcost.measurement import machine
 
@@ -44,7 +44,7 @@ def main() -> None:
     here = machine.describe()
     row = {
         "date": datetime.now(UTC).date().isoformat(),
-        "machine": here["cpu_model"],
+        "machine": processor(here),
         "cores": here["usable_cores"],
         "workload": arguments.workload,
         "framework_version": versions(),

@@ -6,6 +6,7 @@ arguments are for train.py.
 
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 from epochcost import errors, files
@@ -38,6 +39,12 @@ def main() -> int:
         status = process.wait()
     except KeyboardInterrupt:  # it got the signal, too
         status = process.wait()
+    if status == -signal.SIGKILL:
+        print(
+            f"epochcost: {arguments.run} was killed; if nobody did that, this machine ran out of "
+            "memory",
+            file=sys.stderr,
+        )
     # Killed by a signal: reported as a shell does.
     return status if status >= 0 else 128 - status
 

@@ -230,13 +230,14 @@ def _train(
                     "run out of memory"
                 )
             predict = framework.train(recipe, definition, split, clock, seed, settings)
+            # A model of numbers that are none cannot choose a character.
+            if observation.diverged(clock):
+                return {"phase": "train", "reason": "the loss is not a finite number"}
             if hasattr(definition, "sample") and predict is not None:
                 with clock.phase("sample"):
                     clock.sample = definition.sample(predict, split, recipe["model"], seed)
     except (ending.GivenUpError, *framework.FAILURES) as error:
         return {"phase": clock.phase_now, "reason": errors.one_line(error)[:500]}
-    if observation.diverged(clock):
-        return {"phase": "train", "reason": "the loss is not a finite number"}
     return None
 
 

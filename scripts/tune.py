@@ -3,12 +3,12 @@
 A small search in fresh processes. First quick runs: each setting but those that they may misjudge
 is tried on top of the best so far, and kept if it saves more than 3 % of the predicted full run.
 Then whole epochs, about a minute's worth, in turn with the defaults: two rounds of the best, and of
-the best with the settings that quick runs may misjudge; and four more of the winner. (Where two
-epochs take more than five minutes, these rounds are quick runs.) Chance decides who comes first in
-a round. What wins every round, by a median of 3 % and at the same quality, is kept. A run disturbed
-by other work on the machine is repeated once, and one that takes a minute more than four times as
-long as the defaults is given up. In: a folder of prepared arrays. Out: an entry in
-config/tuned.yaml, and a record of every run below results/tuning/.
+the best with the settings that quick runs may misjudge; and four more of the winner. Each round has
+a seed of its own. (Where two epochs take more than five minutes, these are quick runs.) Chance
+decides who comes first in a round. What wins every round, by a median of 3 % and at the same
+quality, is kept. A run disturbed by other work on the machine is repeated once, and one that takes
+a minute more than four times as long as the defaults is given up. In: a folder of prepared arrays.
+Out: an entry in config/tuned.yaml, and a record of every run below results/tuning/.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import math
 import random
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -97,8 +98,10 @@ def tune(arguments: argparse.Namespace) -> None:
         screened.add(frameworks.KEEP_MEMORY)
     early = {name: values for name, values in choices.items() if name in screened}
     best = _screened(runs, early, defaults)
-    chosen, _ = _won(runs, _contenders(best, choices, late), epochs, _ROUNDS_TO_CHOOSE)
-    best, ratio = _won(runs, [chosen] if chosen else [], epochs, _ROUNDS)
+    trials = range(1, _ROUNDS_TO_CHOOSE + _ROUNDS + 1)
+    first, last = trials[:_ROUNDS_TO_CHOOSE], trials[_ROUNDS_TO_CHOOSE:]
+    chosen, _ = _won(runs, _contenders(best, choices, late), epochs, first)
+    best, ratio = _won(runs, [chosen] if chosen else [], epochs, last)
     tuning.save(arguments.output, here, arguments.workload, arguments.framework, best)
     found = f"{json.dumps(best)}, {ratio:.2f}x the time of" if best else "nothing beat"
     print(f"{arguments.workload} with {arguments.framework}: {found} the defaults")
@@ -137,15 +140,19 @@ def _epochs_to_confirm(defaults: Outcome) -> int | None:
 
 
 def _won(
-    runs: "Runs", contenders: list[dict], epochs: int | None, rounds: int
+    runs: "Runs", contenders: list[dict], epochs: int | None, trials: Iterable[int]
 ) -> tuple[dict, float]:
-    """The fastest settings that win every round, else none; and their time over the defaults'."""
+    """The fastest settings that win every round, else none; and their time over the defaults'.
+
+    Args:
+        trials: one per round, so that each has a seed of its own, and qualities differ by chance.
+    """
     plain: list[Outcome] = []
     standing: list[tuple[dict, list[Outcome]]] = [(settings, []) for settings in contenders]
-    for _ in range(rounds):
+    for trial in trials:
         if not standing:
             break
-        default, *outcomes = _round(runs, [settings for settings, _ in standing], epochs)
+        default, *outcomes = _round(runs, [settings for settings, _ in standing], epochs, trial)
         plain.append(default)
         standing = [
             (settings, [*tuned, outcome])
@@ -161,12 +168,17 @@ def _won(
     return settings, ratio
 
 
-def _round(runs: "Runs", contenders: list[dict], epochs: int | None) -> list[Outcome | None]:
-    """A run with the defaults and one of each contender, in that order; made in random order."""
+def _round(
+    runs: "Runs", contenders: list[dict], epochs: int | None, trial: int
+) -> list[Outcome | None]:
+    """A run with the defaults and one of each contender, in that order; made in random order.
+
+    All by the same seed.
+    """
     makers = [runs.defaults, *(partial(runs.run, settings) for settings in contenders)]
     outcomes = {}
     for number in random.sample(range(len(makers)), len(makers)):
-        outcomes[number] = makers[number](epochs=epochs)
+        outcomes[number] = makers[number](epochs=epochs, trial=trial)
     return [outcomes[number] for number in range(len(makers))]
 
 
@@ -198,13 +210,13 @@ class Runs:
         """The settings that the framework has for the workload."""
         return json.loads(self._train("--choices").stdout)
 
-    def defaults(self, epochs: int | None = None) -> Outcome:
+    def defaults(self, epochs: int | None = None, trial: int = 1) -> Outcome:
         """A run with the defaults (`run`).
 
         Raises:
             InputError: it failed, so there is nothing to compare settings with.
         """
-        outcome = self.run({}, epochs)
+        outcome = self.run({}, epochs, trial)
         if outcome is None:
             given = self._arguments
             raise errors.InputError(
@@ -212,14 +224,14 @@ class Runs:
             )
         return outcome
 
-    def run(self, settings: dict, epochs: int | None = None) -> Outcome | None:
+    def run(self, settings: dict, epochs: int | None = None, trial: int = 1) -> Outcome | None:
         """A run over some whole epochs, or a quick one; None if it failed.
 
         One disturbed by other work is repeated, and counts only if the repeat fails.
         """
         outcome = None
         for _ in range(_ATTEMPTS):
-            content = self._attempt(settings, epochs)
+            content = self._attempt(settings, epochs, trial)
             said = content and outcome_of(content, self._epochs_of_recipe())
             flags = content["noise"]["flags"] if said else []
             what = f"{epochs} epochs" if epochs else "quick"
@@ -231,12 +243,13 @@ class Runs:
         self._first = self._first or outcome
         return outcome
 
-    def _attempt(self, settings: dict, epochs: int | None) -> dict | None:
+    def _attempt(self, settings: dict, epochs: int | None, trial: int) -> dict | None:
         """The record of a run; None if there is none."""
         record = self.last = self._folder / f"{self._free_number()}.json"
         scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
         limit = ["--time-limit", f"{self._patience(epochs):.0f}"] if self._first else []
-        self._train("--settings", json.dumps(settings), "--record", str(record), *scale, *limit)
+        what = ["--settings", json.dumps(settings), "--trial", str(trial)]
+        self._train(*what, "--record", str(record), *scale, *limit)
         # A process killed by the system, perhaps for its memory, leaves no record.
         return files.read_json(record) if record.exists() else None
 

@@ -52,7 +52,12 @@ def test_the_shipped_configuration_is_valid():
         ({"data": {"source": "auto", "miror": ""}}, "unknown key 'miror'; did you mean 'mirror'"),
         ({"price": {"per_hour_usd": -1, "kind": "spot"}}, "per_hour_usd: -1 is below 0"),
         ({"price": {"per_hour_usd": "x", "kind": "spot"}}, "'x' is not a number or empty"),
-        ({"price": {"per_hour_usd": float("nan"), "kind": "spot"}}, "nan cannot be a price"),
+        (
+            {"price": {"per_hour_usd": float("nan"), "kind": "spot"}},
+            "per_hour_usd: nan is not a finite",
+        ),
+        ({"precision": "nan", "scale": "full"}, "precision: nan is not a finite number"),
+        ({"exchange_rates": {"EUR": float("inf")}}, "exchange_rates: EUR: inf is not a finite"),
         ({"python": {"torch": "/nope"}}, "python: torch: /nope does not exist"),
         ({"scale": "ful"}, "'ful' is not allowed; did you mean 'full'"),
         ({"runs": 0}, "runs: 0 is below 1"),

@@ -42,7 +42,7 @@ def run(tmp_path, data, monkeypatch):
     def go(behaviour, scale="full", waited=0.0, **change):
         stand_in = types.SimpleNamespace(
             VERSION="stand-in 1",
-            FAILURES=(RuntimeError, MemoryError),
+            FAILURES=(RuntimeError, MemoryError, ArithmeticError),
             device=lambda: "cpu",
             threads=lambda: 0,
             train=behaviour,
@@ -160,6 +160,29 @@ def test_a_loss_that_is_no_number_is_a_failure(run):
     record = run(epochs(0.1, loss=float("nan")))
     assert record["status"] == "failed"
     assert record["epochs"][0]["loss"] is None
+
+
+@pytest.mark.parametrize(
+    ("loss", "reason"),
+    [
+        (float("nan"), "the loss is not a finite number"),
+        (2.0, "the model predicts what is no finite number"),
+    ],
+)
+def test_a_model_that_diverged_writes_no_text_and_is_a_failure(run, tmp_path, loss, reason):
+    values = {
+        "text": (np.arange(1_000) % 13).astype(np.uint8),
+        "alphabet": np.arange(97, 110),
+    }
+    arrays.save(tmp_path / "text", values, "nietzsche", "synthetic", "synthetic", {}, {})
+
+    def behaviour(*arguments):
+        epochs(None, loss)(*arguments)
+        return lambda windows: np.full((len(windows), 13), np.nan)
+
+    record = run(behaviour, workload="nietzsche_lstm", data=tmp_path / "text")
+    assert (record["status"], record["failure"]["reason"]) == ("failed", reason)
+    assert record["sample"] is None
 
 
 def test_a_mistake_in_the_code_is_no_observation(run, tmp_path):

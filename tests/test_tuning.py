@@ -57,12 +57,14 @@ class FakeRuns(tune.Runs):
     def __init__(self, times, late=None, quality=None):
         self.times, self.late, self.quality = times, late or {}, quality or {}
         self.made, self.last, self._arguments = [], "r.json", argparse.Namespace(**NAMED)
+        self.trials = []
 
     def choices(self):
         return {"a": [False, True], "b": [1, 2, 3], "c": [False, True]}
 
-    def run(self, settings, epochs=None):
+    def run(self, settings, epochs=None, trial=1):
         self.made.append((settings, epochs))
+        self.trials.append(trial)
         key = tuple(sorted(settings.items()))
         seconds = self.late.get(key, self.times[key]) if epochs else self.times[key]
         if seconds is None:
@@ -104,6 +106,9 @@ def test_a_setting_is_kept_where_it_gains_and_a_failed_run_is_no_gain(
     assert len(whole) == (12 if found else 0)
     for pair in zip(whole[::2], whole[1::2], strict=True):
         assert sorted(pair, key=str) == sorted([({}, 6), (found, 6)], key=str)
+    # Each pair has a seed of its own.
+    rounds = runs.trials[len(runs.trials) - len(whole) :]
+    assert rounds[::2] == rounds[1::2] == list(range(1, len(whole) // 2 + 1))
 
 
 def test_defaults_that_fail_later_are_said_and_leave_no_entry(monkeypatch, tmp_path):
@@ -157,7 +162,7 @@ def test_what_quick_runs_may_misjudge_is_tried_in_whole_epochs(
 def test_what_does_not_win_in_turn_at_equal_quality_is_not_kept(seconds, quality, found):
     key = (("b", 2),)
     runs = FakeRuns({(): 100.0, key: 80.0}, late={key: seconds}, quality={key: quality})
-    chosen, ratio = tune._won(runs, [{"b": 2}], 3, 4)
+    chosen, ratio = tune._won(runs, [{"b": 2}], 3, range(1, 5))
     assert chosen == found
     assert ratio == (0.8 if found else 1.0)
 
@@ -212,7 +217,7 @@ def test_settings_are_screened_by_times_without_waits():
 
 def test_chance_decides_who_comes_first_in_a_round():
     runs = FakeRuns({(): 100.0, (("b", 2),): 80.0})
-    outcomes = [tune._round(runs, [{"b": 2}], 3) for _ in range(40)]
+    outcomes = [tune._round(runs, [{"b": 2}], 3, 1) for _ in range(40)]
     assert [[one.seconds for one in both] for both in outcomes] == [[100.0, 80.0]] * 40
     assert {settings.get("b") for settings, _ in runs.made[::2]} == {None, 2}
 
@@ -253,8 +258,8 @@ def test_who_won_by_chance_must_win_anew(monkeypatch, tmp_path):
     seconds = iter([80.0, 80.0, 80.0, 101.0])
     make = runs.run
 
-    def run(settings, epochs=None):
-        outcome = make(settings, epochs)
+    def run(settings, epochs=None, trial=1):
+        outcome = make(settings, epochs, trial)
         return tune.Outcome(next(seconds), *FEW_EPOCHS) if settings else outcome
 
     monkeypatch.setattr(runs, "run", run)
@@ -267,10 +272,10 @@ def test_who_won_by_chance_must_win_anew(monkeypatch, tmp_path):
 def test_who_loses_one_round_is_out():
     runs = FakeRuns({})
     seconds = iter([80.0, 80.0, 80.0, 101.0])
-    runs.run = lambda settings, epochs=None: tune.Outcome(
+    runs.run = lambda settings, epochs=None, trial=1: tune.Outcome(
         next(seconds) if settings else 100.0, *FEW_EPOCHS
     )
-    assert tune._won(runs, [{"b": 2}], 3, 4) == ({}, 1.0)
+    assert tune._won(runs, [{"b": 2}], 3, range(1, 5)) == ({}, 1.0)
 
 
 def test_whole_epochs_decide_where_they_take_minutes_and_quick_runs_where_hours():
@@ -342,7 +347,7 @@ def test_a_run_that_others_disturbed_is_made_again(monkeypatch, record, tmp_path
     made = iter([attempt and content(*attempt) for attempt in attempts])
     arguments = argparse.Namespace(workload="mnist_mlp", framework="pytorch", records=tmp_path)
     runs = tune.Runs(arguments, HERE)
-    monkeypatch.setattr(runs, "_attempt", lambda settings, epochs: next(made))
+    monkeypatch.setattr(runs, "_attempt", lambda *_: next(made))
     outcome = runs.run({}, 2)
     assert outcome.seconds / outcome.epochs == counts if counts else outcome is None
     assert next(made, "none is left") == "none is left"

@@ -228,16 +228,12 @@ def _number(text: str) -> float | str | None:
 
 def _check_values(settings: dict[str, Any], hardware: Mapping[str, Any]) -> None:
     """Check what a schema cannot express."""
+    _check_finite(settings, "config")
     price = settings["price"]["per_hour_usd"]
-    if price is not None and not math.isfinite(price):
-        raise InputError(f"config: price: per_hour_usd: {price} cannot be a price")
     if price is not None and (price == 0) != (settings["price"]["kind"] == "free"):
         raise InputError(
             "config: price: 0 and the kind 'free' go together; leave an unknown price empty"
         )
-    for key in ("max_cost_usd", "budget"):
-        if settings[key] is not None and not math.isfinite(settings[key]):
-            raise InputError(f"config: {key}: {settings[key]} cannot be an amount")
     if settings["owned"] and not (settings["owned"]["purchase_usd"] or settings["owned"]["watts"]):
         raise InputError("config: owned: a machine that costs nothing is of the price kind 'free'")
     if settings["again"] and settings["precision"]:
@@ -256,6 +252,18 @@ def _check_values(settings: dict[str, Any], hardware: Mapping[str, Any]) -> None
         for family, python in settings["python"].items():
             if not Path(python).exists():
                 raise InputError(f"config: python: {family}: {python} does not exist")
+
+
+def _check_finite(value: Any, where: str) -> None:
+    """Refuse infinity and what is not a number, which no limit of a schema excludes."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            _check_finite(part, f"{where}: {key}")
+    elif isinstance(value, list):
+        for part in value:
+            _check_finite(part, where)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{where}: {value} is not a finite number")
 
 
 def _check_deadline(text: str) -> None:

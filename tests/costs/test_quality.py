@@ -112,6 +112,20 @@ def test_times_are_those_of_undisturbed_runs_and_quality_is_that_of_all(record, 
     assert row.time_s == made.time_s.median()
 
 
+def test_a_run_without_a_quality_counts_with_its_time(record, baselines):
+    judged, early = reaching(record, 1, 0.983), reaching(record, 2, None)
+    early["epochs"] = [early["epochs"][0] | {"train_s": 79.0}]
+    early["quality"] |= {"target": 0.5, "reached": None}
+    alone = reaching(record, 3, None)
+    alone["run"] |= {"framework": "keras-jax"}
+    made = tables.runs_table([rows.run_row(one, "") for one in (early, judged, alone)])
+    about = (made, tables.epochs_table([]), {}, RECIPES, baselines)
+    (row,) = quality.quality_table(*about).itertuples()
+    assert (row.framework, row.runs, row.value, row.reached) == ("keras-tensorflow", 1, 0.983, True)
+    assert row.target == judged["quality"]["target"]
+    assert row.time_s == pytest.approx((40 + 80) / 2)
+
+
 def test_what_is_over_the_k80_is_the_recipe_on_complete_data(record, baselines):
     complete = reaching(record, 1, 0.982)
     part = reaching(record, 2, 0.982, complete=False, train_samples=6000)

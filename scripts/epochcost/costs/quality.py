@@ -91,7 +91,8 @@ def quality_table(
     the median epoch with its validation pass, the first of each run left out; `time_s` is the time
     of all epochs, and `time_relative` that over the baseline's. `input_share` is the time to fetch
     batches without training on them, over the time to train on them. Times of disturbed runs do not
-    count, unless there are no others.
+    count, unless there are no others; those of runs whose quality does not count do
+    (`records.early`). `runs` are the ones with a quality.
 
     Args:
         complete_samples: training samples of each workload's complete data.
@@ -99,30 +100,33 @@ def quality_table(
         baselines: data/published/baselines.csv.
         keep_disturbed: whether disturbed runs count alongside undisturbed ones.
     """
-    judged = _judged(runs)
-    later = epochs[epochs.run_id.isin(judged.run_id) & epochs.epoch.gt(1)]
-    judged = judged.merge(
+    made = _made_here(runs)
+    later = epochs[epochs.run_id.isin(made.run_id) & epochs.epoch.gt(1)]
+    made = made.merge(
         later.groupby("run_id").time_s.median().rename("epoch_s"), on="run_id", how="left"
     )
-    grouped = judged.groupby(GROUP, sort=False, dropna=False)
+    grouped = made.groupby(GROUP, sort=False, dropna=False)
     quiet = [undisturbed(group, keep_disturbed) for _, group in grouped]
-    timed = pd.concat(quiet or [judged])[["run_id", *_TIMES]]
-    judged = judged.drop(columns=_TIMES).merge(timed, on="run_id", how="left")
-    table = judged.groupby(GROUP, sort=False, dropna=False).agg(
+    timed = pd.concat(quiet or [made])[["run_id", *_TIMES]]
+    made = made.drop(columns=_TIMES).merge(timed, on="run_id", how="left")
+    # Without a quality a run was not judged by today's target.
+    made["quality_target"] = made.quality_target.where(made.metric_value.notna())
+    table = made.groupby(GROUP, sort=False, dropna=False).agg(
         hardware_label=("hardware_label", "first"),
         batch_size=("batch_size", "first"),
         metric=("metric", "first"),
-        runs=("run_id", "size"),
+        runs=("metric_value", "count"),
         value=("metric_value", "median"),
         value_low=("metric_value", "min"),
         value_high=("metric_value", "max"),
         target=("quality_target", "first"),
-        reached=("quality_reached", lambda reached: bool(reached.astype(bool).all())),
+        reached=("quality_reached", lambda reached: bool(reached.dropna().astype(bool).all())),
         epoch_s=("epoch_s", "median"),
         time_s=("time_s", "median"),
         input_share=("input_share", "median"),
         noisy_runs=("noise", lambda flags: int(flags.fillna("").ne("").sum())),
     )
+    table = table[table.runs.gt(0)]
     table = table.reset_index().merge(_published(runs), on=["workload", "metric"], how="left")
     table["complete_samples"] = table.workload.map(complete_samples)
     table["recipe_batch_size"] = table.workload.map(
@@ -147,7 +151,8 @@ def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
     Args:
         recipes: the recipe of each workload (config/workloads.yaml).
     """
-    judged = _judged(runs)
+    judged = _made_here(runs)
+    judged = judged[judged.metric_value.notna()]
     judged = judged[judged.data_complete.astype(bool) & judged.workload.isin(list(recipes))]
     judged = judged[judged.weights.ne(RANDOM) & judged.variant.ne(variants.BFLOAT16)]
     judged = judged[judged.recipe.eq(judged.workload.map(lambda name: recipe_id(recipes[name])))]
@@ -182,10 +187,10 @@ def _sign(metric: str) -> int:
     return -1 if metric == LOSS else 1
 
 
-def _judged(runs: pd.DataFrame) -> pd.DataFrame:
+def _made_here(runs: pd.DataFrame) -> pd.DataFrame:
     """Successful full runs made here on real data."""
     own = runs.source_id.eq(OWN) & runs.scale.eq("full") & runs.status.eq("ok")
-    return runs[own & ~runs.synthetic.astype(bool) & runs.metric_value.notna()]
+    return runs[own & ~runs.synthetic.astype(bool)]
 
 
 def _baseline_seconds(runs: pd.DataFrame, baselines: pd.DataFrame) -> dict[str, float]:

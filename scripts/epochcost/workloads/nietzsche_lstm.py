@@ -49,6 +49,9 @@ def sample(predict, split: Split, hyper: dict, seed: int) -> str:
 
     Args:
         predict: one window as (1, 40) integers -> (1, characters) logits.
+
+    Raises:
+        FloatingPointError: the model predicts what is no finite number.
     """
     rng = np.random.default_rng(seed)
     characters, temperature = hyper["sample"]["characters"], hyper["sample"]["temperature"]
@@ -56,6 +59,8 @@ def sample(predict, split: Split, hyper: dict, seed: int) -> str:
     written = []
     for _ in range(characters):
         logits = predict(window[np.newaxis])[0].astype(np.float64) / temperature
+        if not np.isfinite(logits).all():
+            raise FloatingPointError("the model predicts what is no finite number")
         odds = np.exp(logits - logits.max())
         chosen = rng.choice(split.vocabulary, p=odds / odds.sum())
         written.append(split.alphabet[chosen])
