@@ -28,6 +28,7 @@ from epochcost.measurement.schedule import (  # noqa: E402
     QUICK_TUNING_STEPS,
 )
 from epochcost.measurement.turn import turn  # noqa: E402
+from epochcost.statistics.repeats import median_interval  # noqa: E402
 
 WORKLOADS = (
     "mnist_mlp",
@@ -47,7 +48,6 @@ ENVIRONMENTS = {
     "fastai": "torch-cpu",
 }
 FINE_TUNING = "catsdogs_resnet50"
-RESAMPLES = 10_000
 # What glibc is told: keep memory. Else chance decides how often a process must ask for it anew.
 KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**64 - 1)}
 
@@ -207,10 +207,9 @@ def run(command: list[str]) -> str:
 
 
 def interval(ratios: np.ndarray) -> tuple[float, float]:
-    """The interval of the median over rounds, by resampling rounds; 95 % from six rounds on."""
-    drawn = np.random.default_rng(0).choice(ratios, (RESAMPLES, len(ratios)))
-    low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
-    return float(low), float(high)
+    """The interval of the median over rounds; of one round a point."""
+    found = median_interval(ratios)
+    return (found.low, found.high) if found else (float(ratios[0]), float(ratios[0]))
 
 
 def processor(machine: dict) -> str:

@@ -138,7 +138,6 @@ def fine_tune(folder: Path, steps: int | None, stopwatch: Stopwatch) -> None:
     ).dataloaders(
         range(sum(counts)),
         bs=batch,
-        num_workers=0,
         drop_last=False,
         device=torch.device(plain_pytorch.DEVICE),
     )

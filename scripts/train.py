@@ -19,7 +19,7 @@ from typing import Any
 from epochcost import errors, frameworks, recipes, tuning, variants, workloads
 from epochcost.datasets import arrays
 from epochcost.datasets import weights as initial_weights
-from epochcost.errors import InputError, nearest
+from epochcost.errors import InputError
 from epochcost.frameworks import checks
 from epochcost.hardware import check_devices, check_machine
 from epochcost.measurement import clock as clocks
@@ -44,6 +44,8 @@ from epochcost.records.names import RunName
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = Path("results/runs")
+# numpy's are below twice this.
+_LARGEST_SEED = 2**31 - 1
 
 
 def main() -> int:
@@ -76,7 +78,7 @@ def main() -> int:
         type=errors.positive,
         help="seconds after which a run has failed; default: none",
     )
-    parser.add_argument("--seed", type=_whole, default=1, help="the trial number is added to it")
+    parser.add_argument("--seed", type=_seed, default=1, help="the trial number is added to it")
     arguments = parser.parse_args()
     threads.lift_limits()
     if arguments.choices:
@@ -97,6 +99,7 @@ def train(arguments: argparse.Namespace) -> int:
         raise InputError(
             f"the epochs of {arguments.workload} are of different kinds; leave --epochs out"
         )
+    _check_dataset(arguments.data, recipe)
     stopwatch = clocks.Stopwatch()
     here = machine.describe() | {"cloud": cloud.describe()}
     describe_s = stopwatch.seconds()
@@ -280,12 +283,17 @@ def _checkpoints(
         raise
 
 
+def _check_dataset(folder: Path, recipe: dict) -> None:
+    """Refuse a folder without the recipe's data, before anything is waited for."""
+    found = arrays.manifest_of(folder)["dataset"]
+    if found != recipe["dataset"]:
+        raise InputError(f"{folder} holds {found}, not {recipe['dataset']}")
+
+
 def _read_data(folder: Path, recipe: dict, definition):
     """The arrays, what the model takes from them, and the seconds that reading took."""
     stopwatch = clocks.Stopwatch()
     prepared = arrays.load(folder)
-    if prepared.manifest["dataset"] != recipe["dataset"]:
-        raise InputError(f"{folder} holds {prepared.manifest['dataset']}, not {recipe['dataset']}")
     split = definition.inputs(prepared, recipe["model"])
     workloads.check_split(split, recipe)
     return prepared, split, stopwatch.seconds()
@@ -295,8 +303,11 @@ def _positive(text: str) -> int:
     return _at_least(1, text)
 
 
-def _whole(text: str) -> int:
-    return _at_least(0, text)
+def _seed(text: str) -> int:
+    value = _at_least(0, text)
+    if value > _LARGEST_SEED:
+        raise argparse.ArgumentTypeError(f"{text} is above {_LARGEST_SEED}")
+    return value
 
 
 def _at_least(least: int, text: str) -> int:
@@ -317,10 +328,8 @@ def _json(text: str) -> Any:
 
 
 def _recipe(workload: str, framework: str) -> dict:
-    known = recipes.load(ROOT / "config/workloads.yaml")
-    if workload not in known:
-        raise InputError(f"unknown workload '{workload}'; {nearest(workload, known)}")
-    recipe = known[workload] | {"model": recipes.HyperParameters(known[workload]["model"])}
+    recipe = recipes.of(workload, ROOT / "config/workloads.yaml")
+    recipe = recipe | {"model": recipes.HyperParameters(recipe["model"])}
     if framework not in recipe["frameworks"]:
         raise InputError(
             f"{workload} is not trained by {framework}; "

@@ -15,6 +15,7 @@ import argparse
 import json
 import math
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -26,6 +27,7 @@ from statistics import fmean, median
 from epochcost import errors, files, frameworks, recipes, tuning, variants
 from epochcost.measurement import machine
 from epochcost.measurement.activity import OTHERS
+from epochcost.measurement.orphans import end_with_parent
 from epochcost.records.record import LOSS
 from epochcost.statistics.prediction import predict
 
@@ -64,7 +66,6 @@ class Outcome:
     """The result of a run.
 
     seconds: of a full run, predicted from this one.
-    epochs: of the recipe.
     quality: of the last epoch; None for a quick run.
     reached: whether that is the recipe's target or better; None where not all epochs were trained.
     wall_s: seconds of its process, excluding waits for another training run to end.
@@ -72,11 +73,8 @@ class Outcome:
     """
 
     seconds: float
-    epochs: int
-    metric: str
     quality: float | None
     reached: bool | None
-    fine_tuning: bool
     wall_s: float
     waits_s: float = 0.0
 
@@ -88,10 +86,11 @@ class Outcome:
 
 def tune(arguments: argparse.Namespace) -> None:
     """Search, confirm, write the entry."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     here = tuning.place_of(machine.describe())
     runs = Runs(arguments, here)
     defaults = runs.defaults()
-    choices, epochs = runs.choices(), _epochs_to_confirm(defaults)
+    choices, epochs = runs.choices(), _epochs_to_confirm(defaults, runs.recipe)
     late = frameworks.FRAMEWORKS[arguments.framework].late
     screened = choices.keys() - set(late)
     if not epochs:  # Long epochs mostly mean large models, where quick runs see the allocator.
@@ -131,12 +130,12 @@ def _contenders(best: dict, choices: dict[str, list], late: tuple[str, ...]) -> 
     return [settings for settings in tried if settings]
 
 
-def _epochs_to_confirm(defaults: Outcome) -> int | None:
+def _epochs_to_confirm(defaults: Outcome, recipe: dict) -> int | None:
     """How many whole epochs decide; None if they take too long, or are not alike."""
-    epoch = defaults.seconds / defaults.epochs
-    if defaults.fine_tuning or 2 * epoch > _LONGEST_SECONDS:
+    epoch = defaults.seconds / recipe["epochs"]
+    if "fine_tuning" in recipe or 2 * epoch > _LONGEST_SECONDS:
         return None
-    return min(defaults.epochs, max(2, math.ceil(_CONFIRM_SECONDS / epoch)))
+    return min(recipe["epochs"], max(2, math.ceil(_CONFIRM_SECONDS / epoch)))
 
 
 def _won(
@@ -162,7 +161,7 @@ def _won(
     winners = []
     for settings, tuned in standing:
         ratio = median(t.seconds / p.seconds for t, p in zip(tuned, plain, strict=True))
-        if ratio < _GAIN and _as_good(tuned, plain):
+        if ratio < _GAIN and _as_good(tuned, plain, runs.recipe["quality"]["metric"]):
             winners.append((ratio, settings))
     ratio, settings = min(winners, key=lambda winner: winner[0], default=(1.0, {}))
     return settings, ratio
@@ -182,7 +181,7 @@ def _round(
     return [outcomes[number] for number in range(len(makers))]
 
 
-def _as_good(tuned: list[Outcome], plain: list[Outcome]) -> bool:
+def _as_good(tuned: list[Outcome], plain: list[Outcome], metric: str) -> bool:
     """Whether settings left the quality as it was; quick runs cannot tell.
 
     In the median over the rounds; and the target is not missed more often.
@@ -192,16 +191,20 @@ def _as_good(tuned: list[Outcome], plain: list[Outcome]) -> bool:
     if sum(run.reached is False for run in tuned) > sum(run.reached is False for run in plain):
         return False
     ours, theirs = (median(outcome.quality for outcome in runs) for runs in (tuned, plain))
-    if plain[0].metric == LOSS:
+    if metric == LOSS:
         return ours <= theirs * (1 + _SAME_LOSS)
     return ours >= theirs - _SAME_ACCURACY
 
 
 class Runs:
-    """Runs with given settings, each a record of its own."""
+    """Runs with given settings, each a record of its own.
+
+    recipe: of the workload.
+    """
 
     def __init__(self, arguments: argparse.Namespace, here: str) -> None:
         self._arguments = arguments
+        self.recipe = recipes.of(arguments.workload, ROOT / "config/workloads.yaml")
         self.last: Path | None = None
         self._first: Outcome | None = None  # a quick run with the defaults
         self._folder = arguments.records / here / arguments.workload / arguments.framework
@@ -219,9 +222,11 @@ class Runs:
         outcome = self.run({}, epochs, trial)
         if outcome is None:
             given = self._arguments
-            raise errors.InputError(
-                f"{given.workload} with {given.framework} fails with the defaults; see {self.last}"
-            )
+            if self.last.exists():
+                why = f"fails with the defaults; see {self.last}"
+            else:
+                why = "was killed with the defaults; this machine may have run out of memory"
+            raise errors.InputError(f"{given.workload} with {given.framework} {why}")
         return outcome
 
     def run(self, settings: dict, epochs: int | None = None, trial: int = 1) -> Outcome | None:
@@ -232,7 +237,7 @@ class Runs:
         outcome = None
         for _ in range(_ATTEMPTS):
             content = self._attempt(settings, epochs, trial)
-            said = content and outcome_of(content, self._epochs_of_recipe())
+            said = content and outcome_of(content, self.recipe["epochs"])
             flags = content["noise"]["flags"] if said else []
             what = f"{epochs} epochs" if epochs else "quick"
             seconds = f"{said.seconds:.1f} s" if said else "failed"
@@ -255,12 +260,8 @@ class Runs:
 
     def _patience(self, epochs: int | None) -> float:
         """Seconds after which a run is given up: a quick one, or one of so many whole epochs."""
-        training_s = self._first.seconds / self._first.epochs * (epochs or 0)
+        training_s = self._first.seconds / self.recipe["epochs"] * (epochs or 0)
         return _PATIENCE * (self._first.wall_s + training_s) + _PATIENCE_SECONDS
-
-    def _epochs_of_recipe(self) -> int:
-        recipes_there = recipes.load(ROOT / "config/workloads.yaml")
-        return recipes_there[self._arguments.workload]["epochs"]
 
     def _free_number(self) -> int:
         taken = [int(path.stem) for path in self._folder.glob("*.json") if path.stem.isdigit()]
@@ -278,6 +279,7 @@ class Runs:
             ],
             capture_output=True,
             text=True,
+            preexec_fn=end_with_parent,  # a search that is killed leaves no training behind
         )
         if done.returncode > 0:
             said = done.stderr.strip().splitlines() or ["it said nothing"]
@@ -289,7 +291,6 @@ def outcome_of(record: dict, epochs: int) -> Outcome | None:
     """What a record says about training for all epochs of its recipe; None if the run failed."""
     if record["status"] != "ok":
         return None
-    settings = record["settings"]
     if record["run"]["scale"] == "quick":
         prediction = predict(record)
         seconds, waits_s, quality, reached = prediction.seconds, prediction.waits_s, None, None
@@ -299,10 +300,7 @@ def outcome_of(record: dict, epochs: int) -> Outcome | None:
         quality, reached, waits_s = record["quality"]["value"], record["quality"]["reached"], 0.0
         if len(record["epochs"]) < epochs:
             reached = None
-    metric = record["quality"]["metric"]
-    fine_tuning = "fine_tuning" in settings
-    wall_s = record["wall_s"]
-    return Outcome(seconds, epochs, metric, quality, reached, fine_tuning, wall_s, waits_s)
+    return Outcome(seconds, quality, reached, record["wall_s"], waits_s)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 import argparse
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -56,8 +58,8 @@ class FakeRuns(tune.Runs):
 
     def __init__(self, times, late=None, quality=None):
         self.times, self.late, self.quality = times, late or {}, quality or {}
-        self.made, self.last, self._arguments = [], "r.json", argparse.Namespace(**NAMED)
-        self.trials = []
+        self.made, self.last, self._arguments = [], Path(__file__), argparse.Namespace(**NAMED)
+        self.trials, self.recipe = [], {"epochs": 10, "quality": {"metric": "val_accuracy"}}
 
     def choices(self):
         return {"a": [False, True], "b": [1, 2, 3], "c": [False, True]}
@@ -70,7 +72,7 @@ class FakeRuns(tune.Runs):
         if seconds is None:
             return None
         quality = self.quality.get(key, 0.9) if epochs else None
-        return tune.Outcome(seconds, 10, "val_accuracy", quality, None, False, wall_s=20.0)
+        return tune.Outcome(seconds, quality, None, wall_s=20.0)
 
 
 NAMED = {"workload": "w", "framework": "pytorch"}
@@ -81,7 +83,7 @@ TIMES = {
     (("b", 3),): None,  # fails
     (("b", 2), ("c", True)): 70.0,
 }
-FEW_EPOCHS = (10, "val_accuracy", 0.9, None, False, 20.0)
+FEW_EPOCHS = (0.9, None, 20.0)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_defaults_that_fail_later_are_said_and_leave_no_entry(monkeypatch, tmp_p
     runs = FakeRuns(TIMES)
     runs.late[()] = None
     monkeypatch.setattr(tune, "Runs", lambda *_: runs)
-    with pytest.raises(InputError, match=r"^w with pytorch fails with the defaults; see r\.json"):
+    with pytest.raises(InputError, match=r"^w with pytorch fails with the defaults; see .*\.py"):
         tune.tune(argparse.Namespace(**NAMED, output=tmp_path / "tuned.yaml"))
     assert not (tmp_path / "tuned.yaml").exists()
 
@@ -182,19 +184,20 @@ def test_less_loss_and_more_accuracy_are_as_good(metric, plain, tuned, as_good):
     """In the median: on TensorFlow, runs of the same settings differ, too."""
 
     def outcomes(*qualities):
-        return [tune.Outcome(1.0, 10, metric, quality, None, False, 20.0) for quality in qualities]
+        return [tune.Outcome(1.0, quality, None, 20.0) for quality in qualities]
 
     runs = outcomes(0.1, tuned, 9.0), outcomes(plain, plain, plain)
-    assert tune._as_good(*runs) is as_good
+    assert tune._as_good(*runs, metric) is as_good
 
 
 def test_settings_that_miss_the_target_more_often_are_not_as_good():
     def outcomes(*reached):
-        return [tune.Outcome(1.0, 10, "val_accuracy", 0.9, each, False, 20.0) for each in reached]
+        return [tune.Outcome(1.0, 0.9, each, 20.0) for each in reached]
 
-    assert tune._as_good(outcomes(True, True), outcomes(True, True))
-    assert tune._as_good(outcomes(True, False), outcomes(False, True))
-    assert not tune._as_good(outcomes(True, False), outcomes(True, True))
+    as_good = partial(tune._as_good, metric="val_accuracy")
+    assert as_good(outcomes(True, True), outcomes(True, True))
+    assert as_good(outcomes(True, False), outcomes(False, True))
+    assert not as_good(outcomes(True, False), outcomes(True, True))
 
 
 def test_the_target_counts_where_all_epochs_were_trained(record):
@@ -207,10 +210,10 @@ def test_the_target_counts_where_all_epochs_were_trained(record):
 
 
 def test_settings_are_screened_by_times_without_waits():
-    waiting = tune.Outcome(110.0, 10, "loss", None, None, False, 20.0, waits_s=30.0)
+    waiting = tune.Outcome(110.0, None, None, 20.0, waits_s=30.0)
     runs = FakeRuns({})
     runs.run = lambda settings: waiting
-    quiet = tune.Outcome(100.0, 10, "loss", None, None, False, 20.0)
+    quiet = tune.Outcome(100.0, None, None, 20.0)
     assert tune._screened(runs, {"a": [False, True]}, quiet) == {"a": True}
     assert tune._screened(runs, {"a": [False, True]}, waiting) == {}
 
@@ -279,18 +282,23 @@ def test_who_loses_one_round_is_out():
 
 
 def test_whole_epochs_decide_where_they_take_minutes_and_quick_runs_where_hours():
-    def epochs(seconds, fine_tuning=False, wall_s=20.0):
-        outcome = tune.Outcome(seconds, 10, "loss", None, None, fine_tuning, 20.0)
-        return tune._epochs_to_confirm(outcome)
+    def epochs(seconds, **more):
+        return tune._epochs_to_confirm(
+            tune.Outcome(seconds, None, None, 20.0), {"epochs": 10, **more}
+        )
 
     assert [epochs(40), epochs(150), epochs(1400), epochs(1600)] == [10, 4, 2, None]
-    assert epochs(40, fine_tuning=True) is None
+    assert epochs(40, fine_tuning={}) is None
 
 
 def test_defaults_that_fail_end_the_search(monkeypatch, tmp_path):
     monkeypatch.setattr(tune, "Runs", lambda *_: FakeRuns({(): None}))
-    with pytest.raises(InputError, match=r"w with pytorch fails with the defaults; see r\.json"):
+    with pytest.raises(InputError, match=r"w with pytorch fails with the defaults; see .*\.py"):
         tune.tune(argparse.Namespace(**NAMED, output=tmp_path / "t.yaml"))
+    gone = FakeRuns({(): None})
+    gone.last = tmp_path / "none.json"
+    with pytest.raises(InputError, match="was killed with the defaults"):
+        gone.defaults()
 
 
 def test_a_setting_that_takes_far_too_long_or_dies_is_a_failed_one(monkeypatch, tmp_path):
@@ -315,14 +323,14 @@ json.dump(content | {{"wall_s": 20}}, open(record, "w"))
     )  # fmt: skip
     monkeypatch.setattr(tune, "_PATIENCE_SECONDS", 1)  # and four times 20 s
     runs = tune.Runs(arguments, HERE)
-    assert runs.run({}).epochs == 20
+    assert runs.run({}) is not None
     assert runs.run({"slow": True}) is None
     assert runs.run({"deadly": True}) is None
     assert runs.run({}).quality is None
     # Whole epochs may take four times as long as the defaults would need for them, too.
     outcome = runs.run({})
     longer = runs._patience(2) - runs._patience(None)
-    assert longer == pytest.approx(4 * 2 * outcome.seconds / outcome.epochs)
+    assert longer == pytest.approx(4 * 2 * outcome.seconds / 20)
 
 
 @pytest.mark.parametrize(
@@ -349,7 +357,7 @@ def test_a_run_that_others_disturbed_is_made_again(monkeypatch, record, tmp_path
     runs = tune.Runs(arguments, HERE)
     monkeypatch.setattr(runs, "_attempt", lambda *_: next(made))
     outcome = runs.run({}, 2)
-    assert outcome.seconds / outcome.epochs == counts if counts else outcome is None
+    assert outcome.seconds / 20 == counts if counts else outcome is None
     assert next(made, "none is left") == "none is left"
 
 

@@ -30,6 +30,18 @@ def load(path: Path) -> dict[str, dict[str, Any]]:
         raise InputError(f"{path}: it holds no workloads; config/README.md says how") from None
 
 
+def of(workload: str, path: Path) -> dict[str, Any]:
+    """The recipe of one workload.
+
+    Raises:
+        InputError: there is no such workload.
+    """
+    known = load(path)
+    if workload not in known:
+        raise InputError(f"unknown workload '{workload}'; {nearest(workload, known)}")
+    return known[workload]
+
+
 def separate(
     workloads: dict[str, dict[str, Any]],
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:

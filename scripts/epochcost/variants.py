@@ -11,6 +11,8 @@ from typing import Any
 from epochcost.errors import InputError, nearest
 
 DEFAULT, TUNED, NO_ONEDNN, BFLOAT16 = "default", "tuned", "no_onednn", "bfloat16"
+# All of devices_2, devices_3, ...
+DEVICES = "devices"
 _FIXED = {DEFAULT: {}, NO_ONEDNN: {"onednn": False}, BFLOAT16: {"precision": "bfloat16"}}
 _DEVICES = re.compile(r"devices_([2-9]|[1-9][0-9]+)")
 

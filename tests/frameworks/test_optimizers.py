@@ -13,48 +13,72 @@ from epochcost import recipes, workloads
 module = importlib.import_module("epochcost.frameworks." + sys.argv[1])
 from epochcost.frameworks import keras_fit, keras_recipe
 recipe = recipes.load("config/workloads.yaml")["imdb_fasttext"]
-optimizer = json.loads(sys.argv[2]) or recipe["optimizer"]
+given = json.loads(sys.argv[2])
+searches = []
+if sys.argv[1] == "keras_tensorflow":
+    unique = module.tf.unique
+    module.tf.unique = lambda words: searches.append(words) or unique(words)
 keras_fit.keras.utils.set_random_seed(1)  # a gradient near 0 would meet the epsilon
 x = np.zeros((4, 100), np.int32)
 x[0, 0], x[1:, :] = 1, 0
 x[2:, 40:] = 3
 y = np.array([1, 1, 0, 1], np.uint8)
 split = workloads.Split(x, y, vocabulary=4)
-model = workloads.load("imdb_fasttext").keras_model(split, recipe["model"])
-model.compile(keras_recipe.optimizer_of(optimizer), keras_recipe.loss_of(recipe["loss"]))
+definition = workloads.load("imdb_fasttext")
+model = keras_fit._compiled(recipe | given["recipe"], definition, split, given["settings"], False)
 before = np.array(model.layers[0].get_weights()[0])
 model.fit(x, y, batch_size=4, verbose=0)
 for _ in range(int(sys.argv[3])):
     model.train_on_batch(np.zeros_like(x), y)
 moved = np.abs(model.layers[0].get_weights()[0] - before)
-print(json.dumps(moved.max(axis=1).tolist()))
+print(json.dumps({"moved": moved.max(axis=1).tolist(), "searches": len(searches)}))
 """
+BACKENDS = pytest.mark.parametrize(
+    ("framework", "settings"),
+    [
+        ("keras-tensorflow", {}),
+        ("keras-tensorflow", {"jit_compile": True}),
+        ("keras-torch", {}),
+        ("keras-jax", {}),
+    ],
+    ids=str,
+)
 
 
-def moved(python, framework, optimizer=None, more=0) -> list[float]:
+def stepped(python, framework, recipe=None, settings=None, more=0) -> dict:
     """How far the words went that occur often, once, never and several times.
 
     Args:
+        recipe: what is different from that of imdb_fasttext.
         more: steps after the first, on batches in which only the word of many occurrences is left.
+
+    Returns:
+        that (`moved`), and how often a training step looks for equal words (`searches`).
     """
-    name, given = framework.replace("-", "_"), json.dumps(optimizer)
-    return answer(python, "-c", STEPS, name, given, str(more))
+    given = json.dumps({"recipe": recipe or {}, "settings": settings or {}})
+    return answer(python, "-c", STEPS, framework.replace("-", "_"), given, str(more))
 
 
-@pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax"])
-def test_adam_takes_one_step_of_its_rate_for_a_word_however_often_it_occurs(pythons, framework):
-    often, once, never, several = moved(pythons[framework], framework)
+@BACKENDS
+def test_adam_takes_one_step_of_its_rate_for_a_word_however_often_it_occurs(
+    pythons, framework, settings
+):
+    found = stepped(pythons[framework], framework, settings=settings)
+    often, once, never, several = found["moved"]
     assert [often, once, several] == pytest.approx([0.001] * 3, rel=0.02)
     assert never == 0
+    # Compiled, a search would be a loop over all words of the batch.
+    assert (found["searches"] > 0) == (framework == "keras-tensorflow" and not settings)
 
 
-@pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax"])
-def test_a_word_goes_on_by_its_moments_when_it_is_not_in_the_batch(pythons, framework):
+@BACKENDS
+def test_a_word_goes_on_by_its_moments_when_it_is_not_in_the_batch(pythons, framework, settings):
     # Adam's steps for a gradient g in the first one and 0 later, of which g cancels out.
     first = [0.1 * 0.9 ** (step - 1) / (1 - 0.9**step) for step in (1, 2, 3)]
     second = [0.001 * 0.999 ** (step - 1) / (1 - 0.999**step) for step in (1, 2, 3)]
     expected = sum(0.001 * m / v**0.5 for m, v in zip(first, second, strict=True))
-    _, once, never, several = moved(pythons[framework], framework, more=2)
+    found = stepped(pythons[framework], framework, settings=settings, more=2)
+    _, once, never, several = found["moved"]
     assert [once, several] == pytest.approx([expected] * 2, rel=0.02)
     assert never == 0
 
@@ -68,7 +92,8 @@ def test_a_word_goes_on_by_its_moments_when_it_is_not_in_the_batch(pythons, fram
 )
 def test_so_do_the_other_optimisers_on_tensorflow(pythons, name, rate, rho, step):
     optimizer = {"name": name, "learning_rate": rate, "rho": rho, "epsilon": 1e-8}
-    often, _, never, _ = moved(pythons["keras-tensorflow"], "keras-tensorflow", optimizer)
+    found = stepped(pythons["keras-tensorflow"], "keras-tensorflow", {"optimizer": optimizer})
+    often, _, never, _ = found["moved"]
     assert often == pytest.approx(step, rel=0.02)
     assert never == 0
 

@@ -169,7 +169,7 @@ def kill_at_random(run: Killed, kills: int, dice: random.Random) -> int:
 @pytest.mark.parametrize("framework", ["pytorch", "keras-tensorflow"])
 def test_kills_at_random_moments_lose_no_epoch_and_no_record(killed, framework):
     run = killed(framework)
-    kills = kill_at_random(run, 5, random.Random(1))
+    kills = kill_at_random(run, 3, random.Random(1))
     record = run.check() if run.record.exists() else run.finish()
     assert record["interruptions"] <= kills
 
@@ -204,17 +204,18 @@ def test_fine_tuning_goes_on_between_its_parts(pythons, few_pictures, tmp_path):
     assert content["phases"]["predict"] > 0
 
 
-def test_fastai_goes_on_too(killed, pythons, little, tmp_path):
-    run = killed("fastai", "--epochs", "3")
-    run.workload, run.epochs = "mnist_cnn", 3
+def test_fastai_goes_on_too(killed, pythons, little_pictures, tmp_path):
+    options, data = ("--epochs", "3", "--batch-size", "20"), little_pictures("mnist_cnn")
+    run = killed("fastai", *options)
+    run.workload, run.epochs, run.data = "mnist_cnn", 3, data
     run.start()
     run.wait_for(lambda state: state.get("epochs"))
     run.end()
     record = run.finish()
     assert record["interruptions"] == 1
     whole = train(
-        pythons["fastai"], "mnist_cnn", "fastai", little, tmp_path / "whole.json",
-        *("--scale", "full", "--epochs", "3"),
+        pythons["fastai"], "mnist_cnn", "fastai", data, tmp_path / "whole.json",
+        *("--scale", "full", *options),
     )  # fmt: skip
     losses, theirs = ([epoch["loss"] for epoch in one["epochs"]] for one in (record, whole))
     assert losses[0] == pytest.approx(theirs[0])

@@ -3,6 +3,7 @@
 import os
 import shutil
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def quick(pythons, little, few, tmp_path_factory):
     ("workload", "framework"),
     [
         *(("mnist_mlp", name) for name in KERAS_AND_PYTORCH),
-        *(("mnist_cnn", name) for name in ("keras-tensorflow", "pytorch", "fastai")),
+        *(("mnist_cnn", name) for name in ("keras-tensorflow", "fastai")),
     ],
 )
 def test_a_quick_run_leaves_a_whole_record(quick, workload, framework):
@@ -117,11 +118,11 @@ def test_a_model_that_keras_does_not_compile_is_no_compiled_run(pythons, little_
     assert "Keras does not compile this model" in record["failure"]["reason"]
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_a_full_run_learns_and_keeps_every_epoch(pythons, little, tmp_path, framework):
+def test_a_full_run_learns_and_keeps_every_epoch(pythons, little, tmp_path):
     record = train(
-        pythons[framework], "mnist_mlp", framework, little, tmp_path / "r.json", "--scale", "full"
-    )
+        pythons["keras-tensorflow"], "mnist_mlp", "keras-tensorflow", little, tmp_path / "r.json",
+        "--scale", "full",
+    )  # fmt: skip
     assert [epoch["epoch"] for epoch in record["epochs"]] == list(range(1, 21))
     losses = [epoch["loss"] for epoch in record["epochs"]]
     assert losses[-1] < 0.7 * losses[0]  # one label in ten is wrong, so it stays above 0
@@ -161,8 +162,14 @@ def test_the_same_seed_gives_the_same_losses(quick, pythons, little, tmp_path, f
     assert first["epochs"][0]["loss"] == second["epochs"][0]["loss"]
 
 
-@pytest.mark.parametrize("framework", KERAS_AND_PYTORCH)
-@pytest.mark.parametrize("workload", ["imdb_fasttext", "imdb_bilstm", "twitter_bilstm"])
+@pytest.mark.parametrize(
+    ("workload", "framework"),
+    [
+        *product(["imdb_fasttext", "twitter_bilstm"], KERAS_AND_PYTORCH),
+        # The model of twitter_bilstm, on longer texts.
+        *product(["imdb_bilstm"], FRAMEWORKS),
+    ],
+)
 def test_a_model_of_words_learns_two_classes(pythons, little_text, tmp_path, workload, framework):
     data = little_text / workload.split("_")[0]
     record = train(
@@ -192,7 +199,7 @@ def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("framework", ["keras-jax", "pytorch"])  # the quickest two
 def test_real_mnist_at_full_scale_reaches_the_published_accuracy(
     pythons, mirror, tmp_path, framework
 ):

@@ -26,7 +26,8 @@ class RunRow:
     started_at: for an own run, to the second, UTC; for a published one, its day.
     wall_s: seconds of all of the run's processes, from their start to the record.
     overhead_s: for an own run, seconds of its processes outside `time_s`: start, data, building,
-        saving, lost work; without the cost of measuring itself. For a quick run it is measured.
+        saving, lost work; without the cost of measuring itself (but data are read twice, once to
+        check them). For a quick run it is measured.
     weights: what the model started from, `random` where its recipe's weights were not available;
         empty where the recipe names none.
     data_id: which prepared arrays trained an own run: the start of the sha256 over them.

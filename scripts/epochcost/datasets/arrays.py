@@ -80,11 +80,11 @@ def save(
     return folder / MANIFEST
 
 
-def load(folder: Path) -> Arrays:
-    """Read the arrays in `folder`.
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """What the prepared data in `folder` are.
 
     Raises:
-        InputError: the folder holds no prepared data, or an array is damaged.
+        InputError: the folder holds none.
     """
     path = folder / MANIFEST
     if not path.is_file():
@@ -92,6 +92,16 @@ def load(folder: Path) -> Arrays:
     manifest = files.read_json(path)
     if not isinstance(manifest, dict) or _KEYS - manifest.keys():
         raise InputError(f"{path} is not what scripts/prepare.py writes; delete {folder}")
+    return manifest
+
+
+def load(folder: Path) -> Arrays:
+    """Read the arrays in `folder`.
+
+    Raises:
+        InputError: the folder holds no prepared data, or an array is damaged.
+    """
+    manifest = manifest_of(folder)
     values = {}
     for name, described in manifest["arrays"].items():
         array = folder / f"{name}.npy"

@@ -10,7 +10,7 @@ A framework's module has
     train(recipe, definition, split, clock, seed, settings)
                         -> the trained model as a function: samples -> logits (None: not kept)
 
-and, where it can train one model on several devices (Framework.devices),
+and, where it can train one model on several devices (variants.DEVICES),
 
     devices()           -> how many at most
 
@@ -22,9 +22,9 @@ import os
 from dataclasses import dataclass
 from types import ModuleType
 
-from epochcost import variants
 from epochcost.frameworks import memory
 from epochcost.measurement import machine
+from epochcost.variants import BFLOAT16, DEFAULT, DEVICES, NO_ONEDNN, TUNED, devices_of
 
 # Without the first, a process may be slow or fast, depending on what it freed before. The second
 # matters once Adam's moments of unused weights have decayed, after hundreds of steps.
@@ -41,7 +41,7 @@ class Framework:
     needs: the functions of a workload's module that it calls.
     late: settings that a search tries only in whole epochs: a quick run may not show their effect,
         or show one by chance.
-    onednn, bfloat16, devices: whether it has the variants no_onednn, bfloat16 and devices_2.
+    variants: those that it has besides default and tuned; DEVICES for devices_2, devices_3, ...
     legacy: it is available on request; `make legacy` creates its environment.
     """
 
@@ -49,9 +49,7 @@ class Framework:
     environment: str
     needs: tuple[str, ...] = ("inputs", "keras_model")
     late: tuple[str, ...] = (KEEP_MEMORY,)
-    onednn: bool = False
-    bfloat16: bool = False
-    devices: bool = False
+    variants: tuple[str, ...] = ()
     legacy: bool = False
 
 
@@ -60,32 +58,28 @@ FRAMEWORKS = {
         module="keras_tensorflow",
         environment="tensorflow",
         late=(KEEP_MEMORY, "input_autotuning"),
-        onednn=True,
-        bfloat16=True,
-        devices=True,
+        variants=(NO_ONEDNN, BFLOAT16, DEVICES),
     ),
     "keras-torch": Framework(
         module="keras_torch",
         environment="torch",
         late=(KEEP_MEMORY, FLUSH_DENORMAL),
-        bfloat16=True,
+        variants=(BFLOAT16,),
     ),
-    "keras-jax": Framework(module="keras_jax", environment="jax", bfloat16=True, devices=True),
+    "keras-jax": Framework(module="keras_jax", environment="jax", variants=(BFLOAT16, DEVICES)),
     "pytorch": Framework(
         module="pytorch",
         environment="torch",
         needs=("inputs", "torch_model"),
         late=(KEEP_MEMORY, FLUSH_DENORMAL),
-        onednn=True,
-        bfloat16=True,
-        devices=True,
+        variants=(NO_ONEDNN, BFLOAT16, DEVICES),
     ),
     "fastai": Framework(
         module="fastai",
         environment="torch",
         needs=("inputs", "torch_model"),
         late=(KEEP_MEMORY, FLUSH_DENORMAL),
-        onednn=True,
+        variants=(NO_ONEDNN,),
     ),
     "keras2-tensorflow1": Framework(
         module="keras2_tensorflow1", environment="keras2", needs=("inputs",), legacy=True
@@ -98,13 +92,8 @@ FRAMEWORKS = {
 
 def with_variant(variant: str, names: list[str]) -> list[str]:
     """The frameworks in `names` that have a variant."""
-    if variant == variants.NO_ONEDNN:
-        return [name for name in names if FRAMEWORKS[name].onednn]
-    if variant == variants.BFLOAT16:
-        return [name for name in names if FRAMEWORKS[name].bfloat16]
-    if variants.devices_of(variant) > 1:
-        return [name for name in names if FRAMEWORKS[name].devices]
-    return names
+    kind = DEVICES if devices_of(variant) > 1 else variant
+    return [name for name in names if kind in (DEFAULT, TUNED, *FRAMEWORKS[name].variants)]
 
 
 def load(name: str, settings: dict | None = None) -> ModuleType:

@@ -114,6 +114,7 @@ def _compiled(
     )
     if settings.get("jit_compile") is True and not model.jit_compile:
         raise RuntimeError("Keras does not compile this model")
+    model.optimizer.compiled = model.jit_compile
     return model
 
 

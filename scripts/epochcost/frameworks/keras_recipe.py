@@ -59,18 +59,27 @@ class _Summed:
 
     On TensorFlow the gradient of an embedding comes as slices, one for each occurrence of a word.
     Keras 3 squares the slices before it adds up those of the same word, which is a different
-    algorithm from that on its other backends, in PyTorch, and in Keras 2. (A dense gradient would
-    do, too, but takes longer.) Words that are not in the batch go on by their moments, as they
-    should.
+    algorithm from that on its other backends, in PyTorch, and in Keras 2. Words that are not in the
+    batch go on by their moments, as they should.
+
+    A dense gradient is the same sum. On a processor it takes longer; on a GPU, and where XLA
+    compiles the step, it does not: XLA looks for equal words in a loop over all of them.
+
+    compiled: whether XLA compiles the training step; set when Keras has decided that.
     """
+
+    compiled = False
 
     def update_step(self, gradient, variable, learning_rate):
         import tensorflow as tf
 
         if isinstance(gradient, tf.IndexedSlices):
-            words, numbers = tf.unique(gradient.indices)
-            values = tf.math.unsorted_segment_sum(gradient.values, numbers, tf.size(words))
-            gradient = tf.IndexedSlices(values, words, gradient.dense_shape)
+            if self.compiled or tf.config.list_physical_devices("GPU"):
+                gradient = tf.convert_to_tensor(gradient)
+            else:
+                words, numbers = tf.unique(gradient.indices)
+                values = tf.math.unsorted_segment_sum(gradient.values, numbers, tf.size(words))
+                gradient = tf.IndexedSlices(values, words, gradient.dense_shape)
         super().update_step(gradient, variable, learning_rate)
 
 

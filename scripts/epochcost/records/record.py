@@ -97,10 +97,13 @@ def kind_of(data: dict[str, Any]) -> str:
 
 
 def identity(record: dict[str, Any]) -> tuple[str, ...]:
-    """What identifies a run, whatever its file is called."""
+    """What identifies a run, whatever its file is called.
+
+    Copies of one image may have one id, and begin in the same second.
+    """
     run = record["run"]
-    names = (run[key] for key in ("hardware", "workload", "framework", "variant"))
-    return (*names, record["machine"]["id"], run["started_at"])
+    names = ("hardware", "workload", "framework", "variant", "started_at", "finished_at")
+    return (*(run[key] for key in names), record["machine"]["id"], str(record["seed"]))
 
 
 def duration(record: dict[str, Any]) -> float:

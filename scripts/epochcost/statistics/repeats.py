@@ -3,9 +3,12 @@
 Distribution-free, and over runs, never over the steps of one run.
 """
 
+import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 import numpy as np
 
@@ -44,12 +47,11 @@ def median_interval(values: Sequence[float]) -> Interval | None:
 @lru_cache
 def _place(runs: int) -> tuple[int, float]:
     """How far from both ends the interval of the median begins, and its confidence."""
-    from scipy import stats  # importing it takes as long as making a plan
-
     # The number of runs below the median is distributed like heads in as many coin tosses.
-    below = stats.binom(runs, 0.5)
-    place = max(1, int(below.ppf((1 - CONFIDENCE) / 2)))
-    return place, float(1 - 2 * below.cdf(place - 1))
+    heads = accumulate(math.comb(runs, number) for number in range(runs + 1))
+    chances = [ways / 2**runs for ways in heads]
+    place = max(1, bisect_left(chances, (1 - CONFIDENCE) / 2))
+    return place, 1 - 2 * chances[place - 1]
 
 
 def precision(values: Sequence[float]) -> float | None:
