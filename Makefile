@@ -6,6 +6,13 @@ ARGS ?=
 PYTHON36 ?= python3.6
 BIN := .venv/bin
 
+# A variable that nobody reads would be ignored without a word (such as price=0.10).
+GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command,$(word 1,$(origin $(name)))),$(name)))
+UNKNOWN := $(filter-out PYTHON ARGS PYTHON36 EPOCHCOST_% PIP_% UV_% %_proxy %_PROXY,$(GIVEN))
+ifneq ($(UNKNOWN),)
+$(error epochcost: make knows no $(UNKNOWN); options of the workflow go into ARGS: make run ARGS="--config price=0.10")
+endif
+
 .PHONY: run test lint format setup legacy cloud pins
 
 run: setup

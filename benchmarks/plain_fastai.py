@@ -138,6 +138,7 @@ def fine_tune(folder: Path, steps: int | None, stopwatch: Stopwatch) -> None:
     ).dataloaders(
         range(sum(counts)),
         bs=batch,
+        num_workers=0,
         drop_last=False,
         device=torch.device(plain_pytorch.DEVICE),
     )

@@ -44,7 +44,7 @@ from epochcost.records.names import RunName
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = Path("results/runs")
-# numpy's are below twice this.
+# Those of numpy and PyTorch go further.
 _LARGEST_SEED = 2**31 - 1
 
 
@@ -56,7 +56,9 @@ def main() -> int:
     parser.add_argument(
         "--weights", type=Path, help="description of fetched weights; default: random ones"
     )
-    parser.add_argument("--record", type=Path, help="where the record goes; default: results/runs")
+    parser.add_argument(
+        "--record", type=Path, help="the record, a .json file; default: its place in results/runs"
+    )
     parser.add_argument("--hardware", default="local", help="an id of config/hardware.yaml")
     parser.add_argument(
         "--variant",

@@ -58,6 +58,8 @@ def main() -> None:
     parser.add_argument("--records", type=Path, default=Path("results/tuning"))
     parser.add_argument("--output", type=Path, default=ROOT / "config/tuned.yaml")
     arguments = parser.parse_args()
+    # As an exception it ends the training that is under way, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     tune(arguments)
 
 
@@ -86,7 +88,6 @@ class Outcome:
 
 def tune(arguments: argparse.Namespace) -> None:
     """Search, confirm, write the entry."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     here = tuning.place_of(machine.describe())
     runs = Runs(arguments, here)
     defaults = runs.defaults()

@@ -61,6 +61,7 @@ def test_the_shipped_configuration_is_valid():
         ({"python": {"torch": "/nope"}}, "python: torch: /nope does not exist"),
         ({"scale": "ful"}, "'ful' is not allowed; did you mean 'full'"),
         ({"runs": 0}, "runs: 0 is below 1"),
+        ({"seed": 2**31}, "seed: 2147483648 is above 2147483647"),
         ({"price_book": "2017"}, "2017"),
         ({"price": "0,10"}, "price: '0,10' is not a number, such as price=0.10"),
         ({"deadline": "0h"}, "deadline: nothing is trained in no time"),
@@ -206,6 +207,10 @@ def test_mistakes_in_the_other_files_are_named(tmp_path, settings, file, old, ne
             ("keras-torch has no variant no_onednn",),
         ),
         ({"workloads": "all", "frameworks": "pytorch,fastai"}, ()),
+        (
+            {"workloads": "all", "frameworks": "pytorch"},
+            ("catsdogs_resnet50 is not trained by pytorch",),
+        ),
         ({"frameworks": "all", "variants": "default,no_onednn"}, ()),
     ],
     ids=str,

@@ -9,8 +9,11 @@ def test_the_nearest_name_is_offered():
     )
 
 
-def test_without_a_near_name_all_are_listed():
+def test_without_a_near_name_all_are_listed_unless_they_are_many():
     assert errors.nearest("zzz", ["b", "a"]) == "known: a, b"
+    assert errors.nearest("zzz", [f"n{n:02}" for n in range(50)]) == (
+        "50 are known, from n00 to n49"
+    )
 
 
 @pytest.mark.parametrize(

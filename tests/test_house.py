@@ -128,3 +128,14 @@ def test_the_cpu_build_of_torch_is_pinned_without_cuda():
     assert "\ntorch==" in pins
     assert "nvidia-cu" not in pins
     assert "triton" not in pins
+
+
+def make(*words: str) -> subprocess.CompletedProcess:
+    return subprocess.run(["make", "-n", *words], cwd=ROOT, capture_output=True, text=True)
+
+
+def test_make_refuses_a_variable_that_nobody_reads():
+    refused = make("run", "price=0.10")
+    assert refused.returncode == 2
+    assert "make knows no price; options of the workflow go into ARGS" in refused.stderr
+    assert make("run", "ARGS=--config price=0.10", "EPOCHCOST_MIRROR=/m").returncode == 0

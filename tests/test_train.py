@@ -293,6 +293,7 @@ def test_ranges_are_those_of_labels_and_words_alone():
     [
         ("--trial", "x", "'x' is not a whole number"),
         ("--seed", "-1", "-1 is below 0"),
+        ("--seed", "2147483648", "2147483648 is above 2147483647"),
         ("--settings", "{a", "'{a' is not JSON: "),
         ("--time-limit", "long", "'long' is not a number"),
     ],

@@ -1,6 +1,9 @@
 import argparse
+import os
+import signal
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -359,6 +362,27 @@ def test_a_run_that_others_disturbed_is_made_again(monkeypatch, record, tmp_path
     outcome = runs.run({}, 2)
     assert outcome.seconds / 20 == counts if counts else outcome is None
     assert next(made, "none is left") == "none is left"
+
+
+def test_a_search_that_is_ended_leaves_no_training_behind(tmp_path):
+    python, started = tmp_path / "python", tmp_path / "pid"
+    python.write_text(
+        f"#!/bin/sh\necho $$ > {started}.part\nmv {started}.part {started}\nsleep 60\n"
+    )
+    python.chmod(0o755)
+    process = subprocess.Popen(
+        [
+            *(sys.executable, ROOT / "scripts/tune.py", "mnist_mlp", "pytorch", "--python", python),
+            *("--data", tmp_path, "--records", tmp_path, "--output", tmp_path / "tuned.yaml"),
+        ]
+    )
+    while not started.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(20) == 128 + signal.SIGTERM
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.read_text()), 0)
 
 
 def test_a_damaged_file_and_a_lost_entry_are_cared_for(tmp_path):

@@ -37,7 +37,7 @@ class Configuration:
     recipes: config/workloads.yaml as it is.
     recipes_to_train: the same with the changes of config.yaml (`batch_size`).
     datasets: config/datasets.yaml.
-    left_out: what was asked for by name and is no combination, each in a few words.
+    left_out: what was asked for and is no combination, each in a few words.
     """
 
     settings: dict[str, Any]
@@ -327,14 +327,18 @@ def _check_combinations(configuration: Configuration) -> None:
 
 
 def _left_out(configuration: Configuration, workloads: bool, frameworks: bool) -> Iterable[str]:
-    """What is configured by name and cannot be trained, beside what can.
+    """What is configured and cannot be trained, beside what can.
 
     Args:
-        workloads, frameworks: whether they were named; `all` means those that there are.
+        workloads, frameworks: whether they were named; `all` means those that can be trained.
     """
     if not frameworks:
         return
     names = configuration["frameworks"]
+    if not workloads:
+        for workload, recipe in configuration.recipes.items():
+            if not _trained(recipe, names):
+                yield f"{workload} is not trained by {', '.join(names)}"
     for workload in configuration["workloads"] if workloads else ():
         for name in names:
             if name not in configuration.frameworks_of(workload):

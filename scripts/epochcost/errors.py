@@ -35,13 +35,15 @@ def positive(text: str) -> float:
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
-    """A hint for a misspelt `name`: the closest of `valid`, or all of them when none is close."""
+    """A hint for a misspelt `name`: the closest of `valid`; if none is close all, or their ends."""
     valid = sorted(str(v) for v in valid)
     close = difflib.get_close_matches(str(name), valid, n=1, cutoff=0.5)
     if close and len(valid) > _MOST_NAMED:
         return f"did you mean '{close[0]}'?"
     if close:
         return f"did you mean '{close[0]}'? (known: {', '.join(valid)})"
+    if len(valid) > _MOST_NAMED:
+        return f"{len(valid)} are known, from {valid[0]} to {valid[-1]}"
     return f"known: {', '.join(valid)}"
 
 

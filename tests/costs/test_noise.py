@@ -16,6 +16,7 @@ def flags(record):
         for number, can_do in enumerate(found):
             one = copy.deepcopy(record)
             one["run"]["id"] = f"local/{number}"
+            one["flop_per_sample"] = None
             one["yardstick"] = can_do and {"matmul_gflops": can_do, "copy_gib_s": 50.0}
             one["noise"]["flags"] = ["swapped"] if number == 0 else []
             if vcpus:
@@ -33,6 +34,13 @@ def flags(record):
 
 def test_a_run_on_slowed_processors_is_flagged(flags):
     assert flags(100.0, 240.0, 200.0, None) == [f"swapped; {noise.SLOWED}", "", "", ""]
+
+
+def test_processors_that_trained_faster_than_their_yardstick_were_not_slowed(flags, monkeypatch):
+    monkeypatch.setattr(noise, "gflops_share", lambda record: 120 / 100)
+    assert flags(240.0, 100.0) == ["swapped", ""]
+    monkeypatch.setattr(noise, "BFLOAT16", "default")  # as if they had been in bfloat16
+    assert flags(240.0, 100.0) == ["swapped", noise.SLOWED]
 
 
 def test_fewer_cores_are_not_slowed_processors(flags):

@@ -261,6 +261,25 @@ def test_the_number_of_epochs_from_which_one_is_cheaper_says_of_what(make_option
     assert "from 3 epochs on, if both take as long to start." in text
 
 
+def test_there_is_no_break_even_where_no_difference_is_shown(make_options):
+    found = make_options({"cpu": [3600], "gpu": [360]}, {"cpu": 0.1, "gpu": 0.5})
+    gpu = found.hardware_id.eq("gpu")
+    found = found.assign(gpu=gpu, billed_low=0.01, billed_high=1.0)
+    text = advice.text("mnist_mlp", found, None, None, Rental())
+    assert "costs less than" not in text
+    assert "No break-even of gpu with Keras TensorFlow and cpu with Keras TensorFlow: no" in text
+
+
+def test_what_the_table_leaves_out_may_be_the_cheapest_too(make_options):
+    found = make_options({"slow": [3600], "fast": [360]}, {"slow": 1.0, "fast": 0.5})
+    found = found.assign(cheapest_probability=found.hardware_id.map({"slow": 0.2, "fast": 0.8}))
+    lines = advice.text("mnist_mlp", found, None, None, Rental()).splitlines()
+    (others,) = [line.split() for line in lines if line.startswith("  others")]
+    assert others == ["others", "20%"]
+    certain = found.assign(cheapest_probability=found.hardware_id.map({"slow": 0.0, "fast": 1.0}))
+    assert "  others" not in advice.text("mnist_mlp", certain, None, None, Rental())
+
+
 def test_the_advice_in_words(make_options):
     found = make_options({"slow": [3600], "fast": [360]}, {"slow": 0.1, "fast": 5})
     text = advice.text("mnist_mlp", found, 600, 0.2, Rental(boot_s=50))

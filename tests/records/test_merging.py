@@ -55,6 +55,13 @@ def test_the_same_run_is_known_also_under_another_name(tmp_path, put):
     assert merge(tmp_path) == merged
 
 
+def test_runs_of_cloned_machines_in_the_same_second_are_two(tmp_path, put):
+    put("own", "a", 1, seed=2)
+    other = put("theirs", "a", 1, seed=3)
+    assert list(merge(tmp_path).added) == [other]
+    assert len(list(records.read_all(tmp_path / "own"))) == 2
+
+
 def test_a_copy_made_by_hand_is_not_counted_twice(tmp_path, put):
     path = put("own", "a", 1)
     path.with_name("default-2.json").write_bytes(path.read_bytes())

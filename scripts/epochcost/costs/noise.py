@@ -8,6 +8,7 @@ import pandas as pd
 
 from epochcost.costs.rows import gflops, gflops_share, run_id
 from epochcost.records.passes import TRAIN, passes
+from epochcost.variants import BFLOAT16
 
 # Repeated yardsticks on an idle machine differ by a tenth or so.
 _SLOWED_SHARE = 0.75
@@ -104,11 +105,15 @@ def flag_slow_processors(
 
     It marks runs just before which the processors reached less than three quarters of their best
     on the same machine with as many cores. Another guest on the host may be the cause, or heat.
+    Where the training itself was faster than that, they were not slow but busy for a moment.
+    (In bfloat16 that says nothing, as the yardstick is in float32.)
     """
-    known = noted.merge(runs[["run_id", "vcpus"]], on="run_id")
+    known = noted.merge(runs[["run_id", "vcpus", "variant"]], on="run_id")
     known["can_do"] = pd.to_numeric(known.matmul_gflops)
+    known["gflops_share"] = pd.to_numeric(known.gflops_share)
     fastest = known.groupby(["machine", "vcpus"]).can_do.transform("max")
-    slow = set(known.run_id[known.can_do < _SLOWED_SHARE * fastest])
+    was_fast = known.gflops_share.gt(1) & known.variant.ne(BFLOAT16)
+    slow = set(known.run_id[known.can_do.lt(_SLOWED_SHARE * fastest) & ~was_fast])
 
     def flagged(ids: pd.Series, flags: pd.Series) -> list[str]:
         return [

@@ -110,8 +110,8 @@ def choose_origin(
         SYNTHETIC,
         f"{name}: its server cannot be reached, and "
         + (f"the mirror {mirror} lacks it" if mirror else "no mirror is set")
-        + "; training on generated data of the same shape, marked synthetic in every record, row "
-        "and figure",
+        + "; generated data of the same shape take their place, marked synthetic in every record, "
+        "row and figure",
     )
 
 

@@ -106,7 +106,7 @@ def _point(axes, row) -> None:
         if pd.notna(low) and pd.notna(high):
             line = axes.hlines if where["axis"] == "x" else axes.vlines
             at = where["y"] if where["axis"] == "x" else where["x"]
-            line(at, low, high, color=style.INK, linewidth=1.2, zorder=3)
+            line(at, low, high, color=style.colour(row.hardware_id), linewidth=1.4, zorder=3)
     axes.plot(
         row.elapsed_s, row.billed_usd, "o", markersize=9 if own else 7,
         color=style.colour(row.hardware_id), markeredgecolor=style.INK if own else "white",
@@ -156,5 +156,5 @@ def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
         f"{title}: of {len(options)} options {worth}; "
         f"the cheapest is {best.hardware_label} for {amounts.dollars(best.billed_usd)}"
         f"{_marks(best)}"
-        f"{'' if measured_here else '; none of them was measured here'}"
+        f"{'' if measured_here else '; none measured here is among them'}"
     ) + (f" ({gifts}: free)" if gifts else "")

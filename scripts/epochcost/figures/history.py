@@ -54,7 +54,9 @@ def draw(
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.margins(x=0.14, y=0.12)
+    axes.margins(x=0.08, y=0.12)
+    left, right = axes.get_xlim()
+    axes.set_xlim(left, right + 0.15 * (right - left))  # room for names
     axes.set_ylabel("training alone, at that day's price")
     axes.spines[["top", "right"]].set_visible(False)
     _split(split, change, base)

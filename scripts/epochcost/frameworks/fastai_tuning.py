@@ -4,14 +4,12 @@ Three parts are timed: an epoch with the body frozen and an epoch of the whole m
 one-cycle schedule, and predictions with test-time augmentation, which give the accuracy.
 """
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import torch
 from fastai.data.core import DataLoaders, Datasets
-from fastai.data.transforms import IntToFloatTensor, Normalize, Transform
+from fastai.data.transforms import IntToFloatTensor, Normalize
 from fastai.learner import Learner
 from fastai.metrics import accuracy
 from fastai.optimizer import Adam
@@ -83,44 +81,34 @@ def _save(model: torch.nn.Module, path: Path) -> None:
     pytorch.write(model.state_dict(), path)
 
 
-class _Samples(Transform):
-    """Pictures or labels by number, those of validation after those of training."""
-
-    def __init__(self, train: np.ndarray, validation: np.ndarray, make: Callable) -> None:
-        self._parts, self._make = (train, validation), make
-
-    def encodes(self, number: int):
-        border = len(self._parts[0])
-        part, index = (0, number) if number < border else (1, number - border)
-        return self._make(self._parts[part][index])
-
-
-def _picture(pixels: np.ndarray) -> TensorImage:
-    # The arrays may be memory-mapped files, which must not be written to: hence the copy.
-    return TensorImage(torch.from_numpy(pixels.copy()).permute(2, 0, 1))
-
-
-def _label(value: np.uint8) -> TensorCategory:
-    return TensorCategory(int(value))
-
-
 def _loaders(split: Split, schedule: Schedule, recipe: dict, place: torch.device) -> DataLoaders:
-    """Pictures from memory one by one, randomly augmented batch by batch.
-
-    In processes of their own, as many as fastai starts by default; but no sample is left out.
-    """
+    """Pictures from memory one by one, randomly augmented batch by batch."""
     tuning = recipe["fine_tuning"]
     samples, held_out = schedule.samples, schedule.evaluation_samples
-    pictures = _Samples(split.x_train[:samples], split.x_validation[:held_out], _picture)
-    labels = _Samples(split.y_train[:samples], split.y_validation[:held_out], _label)
-    splits = [range(samples), range(samples, samples + held_out)]
-    datasets = Datasets(range(samples + held_out), [[pictures], [labels]], splits=splits)
+    pictures = [split.x_train[:samples], split.x_validation[:held_out]]
+    labels = [split.y_train[:samples], split.y_validation[:held_out]]
+    border = len(pictures[0])
+
+    def picture(number: int) -> TensorImage:
+        part, index = (0, number) if number < border else (1, number - border)
+        # The arrays may be memory-mapped files, which must not be written to: hence the copy.
+        return TensorImage(torch.from_numpy(pictures[part][index].copy()).permute(2, 0, 1))
+
+    def label(number: int) -> TensorCategory:
+        part, index = (0, number) if number < border else (1, number - border)
+        return TensorCategory(int(labels[part][index]))
+
+    count = border + len(pictures[1])
+    datasets = Datasets(
+        range(count), [[picture], [label]], splits=[range(border), range(border, count)]
+    )
     changes = aug_transforms(
         max_rotate=tuning["rotate"], max_zoom=tuning["zoom"],
         max_lighting=tuning["lighting"], max_warp=tuning["warp"],
     )  # fmt: skip
     return datasets.dataloaders(
         bs=recipe["batch_size"],
+        num_workers=0,
         device=place,
         drop_last=False,
         after_batch=[IntToFloatTensor(), *changes, Normalize.from_stats(*imagenet_stats)],

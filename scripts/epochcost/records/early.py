@@ -1,6 +1,10 @@
 """Records of early versions of epochcost, as if a later one had written them."""
 
+import math
+from statistics import fmean
 from typing import Any
+
+from epochcost.records.passes import EVALUATE, TRAIN
 
 # What the first records did not sample.
 _SAMPLED = (
@@ -33,7 +37,7 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
     record["software"].setdefault("environment", None)
     for name in ("wall_s", "energy_method", "yardstick", "flop_per_sample"):
         record.setdefault(name, None)
-    record.setdefault("blocks", [])
+    record["blocks"] = _blocks(record)
     record["utilisation"].setdefault("gpus", [])
     record["utilisation"].setdefault("samples", None)
     for name in _SAMPLED:
@@ -53,3 +57,20 @@ def _kept_one_order(record: dict[str, Any]) -> bool:
         and run["started_at"] < _ORDERS_DIFFER
         and record["software"]["settings"].get("input_autotuning", True)
     )
+
+
+def _blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """The timed stretches; the first records had only those of the first epoch's training."""
+    blocks = record.get("blocks", [])
+    if not blocks or "part" in blocks[0]:
+        return blocks
+    blocks = [{"epoch": 1, "part": TRAIN} | block for block in blocks]
+    first, batch = record["epochs"][0], record["settings"]["batch_size"]
+    if first["eval_s"] is not None and first["eval_samples"]:
+        steps = math.ceil(first["eval_samples"] / batch)
+        # The passes that followed had nothing to build.
+        later = [one["seconds"] for one in record.get("evaluations", [])]
+        seconds = fmean(later) if later else first["eval_s"]
+        whole = {"steps": steps, "samples": first["eval_samples"], "seconds": seconds}
+        blocks.append({"epoch": 1, "part": EVALUATE} | whole)
+    return blocks

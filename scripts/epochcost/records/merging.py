@@ -41,8 +41,8 @@ class Merged:
 def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
     """Copy the records below `folder` (results/runs of another clone), or one file, to `own`.
 
-    A run that is there already is recognised by its machine and time. Where another run has its
-    name, a record takes the next free trial; its content is left unchanged.
+    A run that is there already is recognised by its machine, time and seed. Where another run has
+    its name, a record takes the next free trial; its content is left unchanged.
 
     Args:
         hardware: ids of the catalogue; records of others are refused.

@@ -33,7 +33,10 @@ class Place:
         self._file = self._take()
         if path.exists():
             self.leave()
-            raise InputError(f"{path} already exists; records are never overwritten")
+            raise InputError(
+                f"{path} already exists; records are never overwritten; choose another "
+                "--trial or --record"
+            )
         self._file.write(b" " * _RESERVED_BYTES)
         self._sync()
 

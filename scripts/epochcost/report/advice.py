@@ -121,6 +121,9 @@ def _table(options: pd.DataFrame) -> list[str]:
         )
         for _, option in ordered.iterrows()
     ]
+    rest = 1 - ordered.cheapest_probability.sum()
+    if rest >= 0.005:
+        rows.append(("others", "", "", f"{rest:.0%}"))
     widths = [max(len(row[place]) for row in rows) for place in range(4)]
     return [
         "  " + "  ".join(
@@ -136,13 +139,12 @@ def _break_evens(options: pd.DataFrame, rental: Rental) -> list[str]:
     for is_one in (options.gpu.astype(bool), options.price_kind.eq(prices.MONTHLY)):
         if is_one.any() and not is_one.all():
             ones, others = options[is_one], options[~is_one]
-            lines.append(
-                _break_even(
-                    ones.loc[ones.billed_usd.idxmin()],
-                    others.loc[others.billed_usd.idxmin()],
-                    rental,
-                )
-            )
+            both = options.loc[[ones.billed_usd.idxmin(), others.billed_usd.idxmin()]]
+            if choices.tied_with(both, both.loc[both.billed_usd.idxmin()]).empty:
+                lines.append(_break_even(both.iloc[0], both.iloc[1], rental))
+            else:
+                named = " and ".join(_offered(option) for _, option in both.iterrows())
+                lines.append(f"No break-even of {named}: no difference in cost is shown.")
     return lines
 
 

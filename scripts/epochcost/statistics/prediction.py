@@ -92,7 +92,7 @@ def _start_up(record: dict[str, Any], waited: waits.Waits | None) -> float:
 
 
 def _from_one_epoch(blocks: list[dict[str, Any]], whole: dict[str, int], epochs: int) -> float:
-    """Seconds by a run of one epoch alone: all training time outside its steps is start-up."""
+    """Seconds by an older quick run: all training time outside its steps is start-up."""
     (training,) = passes(blocks, TRAIN)
     validating = sum(one.seconds_of(whole[EVALUATE]) for one in passes(blocks, EVALUATE))
     return max(0.0, training.beside_s) + epochs * (whole[TRAIN] * training.step_s + validating)
