@@ -182,7 +182,7 @@ def test_a_model_of_words_learns_two_classes(pythons, little_text, tmp_path, wor
         assert record["quality"]["value"] > 0.9
 
 
-@pytest.mark.parametrize("framework", KERAS_AND_PYTORCH)
+@pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-jax", "pytorch"])
 def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
     pythons, little_text, tmp_path, framework
 ):

@@ -1,7 +1,7 @@
-"""Print, as JSON, the loss of a workload's Keras model and the norms of its gradient on a backend.
+"""Print, as JSON, the loss of each Keras model and the norms of its gradient on a backend.
 
-Arguments: framework, workload, file of weights and batch (tests/workloads/same_mathematics.py).
-Dropout is off and pictures are not moved, as in validation.
+Arguments: framework, and the folder with a file of weights and batch for each workload
+(tests/workloads/same_mathematics.py). Dropout is off and pictures are not moved, as in validation.
 """
 
 import json
@@ -14,10 +14,16 @@ from epochcost import frameworks, recipes, workloads
 
 
 def main() -> None:
-    framework, name, given = sys.argv[1:]
+    framework, folder = sys.argv[1], Path(sys.argv[2])
     frameworks.load(framework)
+    print(json.dumps({given.stem: found(framework, given) for given in folder.glob("*.npz")}))
+
+
+def found(framework: str, given: Path) -> list[float]:
+    """The loss, and the norm of its gradient for each weight."""
     from epochcost.frameworks import keras_recipe
 
+    name = given.stem
     recipe = recipes.load(Path("config/workloads.yaml"))[name]
     with np.load(given) as values:
         x, y, vocabulary = values["x"], values["y"], int(values["vocabulary"])
@@ -30,7 +36,7 @@ def main() -> None:
     gradient_of = {"keras-tensorflow": by_tensorflow, "keras-jax": by_jax}[framework]
     loss, gradients = gradient_of(model, entropy, x, y)
     norms = [float(np.linalg.norm(np.asarray(one, np.float64))) for one in gradients]
-    print(json.dumps([float(loss), *norms]))
+    return [float(loss), *norms]
 
 
 def by_tensorflow(model, entropy, x, y):

@@ -1,14 +1,16 @@
-"""Print, as JSON, what the two definitions of a workload make of the same weights and batch.
+"""Print, as JSON, what the two definitions of each workload make of the same weights and batch.
 
 Runs in the torch environment, where Keras has PyTorch as its backend. Dropout is off and pictures
-are not moved, as in validation. Arguments: workload, shape of a sample, vocabulary, and where the
-weights and the batch go, for Keras's other backends (tests/workloads/on_backend.py).
+are not moved, as in validation. Arguments: shape of a sample and vocabulary by workload, as JSON;
+and the folder where the weights and the batch of each go, for Keras's other backends
+(tests/workloads/on_backend.py).
 """
 
 import json
 import os
 import sys
 from collections import Counter
+from pathlib import Path
 
 os.environ["KERAS_BACKEND"] = "torch"
 
@@ -205,8 +207,12 @@ def accuracies(loss: str) -> dict[str, float]:
 
 
 def main() -> None:
-    name, shape, vocabulary = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
-    kept = sys.argv[4]
+    sizes, folder = json.loads(sys.argv[1]), Path(sys.argv[2])
+    print(json.dumps({name: compared(name, *size, folder) for name, size in sizes.items()}))
+
+
+def compared(name: str, shape: list[int], vocabulary: int, folder: Path) -> dict:
+    """What both definitions of a workload make of the same."""
     with open("config/workloads.yaml") as file:
         recipe = yaml.safe_load(file)[name]
     rng = np.random.default_rng(7)
@@ -225,7 +231,7 @@ def main() -> None:
     copy_weights(theirs, ours)
     weights = [variable.numpy() for variable in theirs.trainable_variables]
     named = {f"weights_{number}": value for number, value in enumerate(weights)}
-    np.savez(kept, x=x, y=y, vocabulary=vocabulary, **named)
+    np.savez(folder / f"{name}.npz", x=x, y=y, vocabulary=vocabulary, **named)
 
     entropy = keras_recipe.loss_of(recipe["loss"])
     result["keras"] = loss_and_gradient(
@@ -250,7 +256,7 @@ def main() -> None:
     result["dropped"] = dropped(theirs, ours)
     result["moved"] = moved(name, theirs, ours, shape[0])
     result["parameters"] = [theirs.count_params(), sum(weight.numel() for weight in trained)]
-    print(json.dumps(result))
+    return result
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Both definitions of a workload are the published model, and the same function."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,14 +17,32 @@ from epochcost import recipes
 from epochcost.configuration import ROOT
 
 
-@pytest.fixture(scope="module", params=PUBLISHED)
-def both(request, pythons, tmp_path_factory):
-    """What tests/workloads/same_mathematics.py prints for a workload."""
-    shape, vocabulary, parameters = PUBLISHED[request.param]
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The folder of the weights and the batch that all backends get."""
+    return tmp_path_factory.mktemp("weights")
+
+
+@pytest.fixture(scope="module")
+def compared(pythons, kept):
+    """What tests/workloads/same_mathematics.py prints."""
+    sizes = {name: (shape, vocabulary) for name, (shape, vocabulary, _) in PUBLISHED.items()}
     script = ROOT / "tests/workloads/same_mathematics.py"
-    kept = tmp_path_factory.mktemp("weights") / "batch.npz"
-    printed = answer(pythons["pytorch"], script, request.param, json.dumps(shape), vocabulary, kept)
-    return printed | {"published": parameters, "workload": request.param, "kept": kept}
+    return answer(pythons["pytorch"], script, json.dumps(sizes), kept)
+
+
+@pytest.fixture(params=PUBLISHED)
+def both(request, compared):
+    """What it prints for a workload."""
+    *_, parameters = PUBLISHED[request.param]
+    return compared[request.param] | {"published": parameters, "workload": request.param}
+
+
+@pytest.fixture(scope="module")
+def elsewhere(pythons, compared, kept):
+    """What tests/workloads/on_backend.py prints for a framework."""
+    script = ROOT / "tests/workloads/on_backend.py"
+    return cache(lambda framework: answer(pythons[framework], script, framework, kept))
 
 
 def test_both_have_the_published_number_of_parameters(both):
@@ -76,9 +95,8 @@ def test_the_same_weights_and_batch_give_the_same_loss_and_gradient(both):
 
 
 @pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-jax"])
-def test_so_they_do_on_kerass_other_backends(both, pythons, framework):
-    script = ROOT / "tests/workloads/on_backend.py"
-    there = answer(pythons[framework], script, framework, both["workload"], both["kept"])
+def test_so_they_do_on_kerass_other_backends(both, elsewhere, framework):
+    there = elsewhere(framework)[both["workload"]]
     assert there == pytest.approx(both["torch"], rel=1e-5, abs=1e-9)
 
 
