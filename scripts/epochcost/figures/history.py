@@ -48,8 +48,9 @@ def draw(
         date = pd.to_datetime(best.date)
         axes.plot(date, best.marginal_usd, "D", color=style.colour("local"), markersize=9)
         axes.annotate(
-            f"{best.hardware_label}, measured here{_notes(best)}", (date, best.marginal_usd),
-            xytext=(-8, -14), textcoords="offset points", ha="right", fontsize=8, fontweight="bold",
+            f"{best.hardware_label}\nmeasured here{_notes(best)}", (date, best.marginal_usd),
+            xytext=(-8, -4), textcoords="offset points", ha="right", va="top", fontsize=8,
+            fontweight="bold",
         )  # fmt: skip
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}"))
@@ -109,6 +110,7 @@ def _split(axes, change: Change | None, base: str) -> None:
         axes.annotate(
             amounts.ratio(factor), (max(start, end), place), xytext=(5, 0),
             textcoords="offset points", va="center", fontsize=10,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
         )  # fmt: skip
         begin = end
     axes.axvline(1, color=style.INK, linestyle=(0, (4, 3)), linewidth=1)
