@@ -3,7 +3,6 @@
 import os
 import shutil
 from functools import cache
-from itertools import product
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from trainings import answer, train
 from epochcost.datasets import download, preparation
 from epochcost.measurement import machine
 
-FRAMEWORKS = ["keras-tensorflow", "pytorch"]
 KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
 
 
@@ -34,7 +32,7 @@ def quick(pythons, little, few, tmp_path_factory):
     ("workload", "framework"),
     [
         *(("mnist_mlp", name) for name in KERAS_AND_PYTORCH),
-        *(("mnist_cnn", name) for name in ("keras-tensorflow", "fastai")),
+        ("mnist_cnn", "fastai"),
     ],
 )
 def test_a_quick_run_leaves_a_whole_record(quick, workload, framework):
@@ -74,7 +72,7 @@ def test_a_quick_run_leaves_a_whole_record(quick, workload, framework):
 @pytest.mark.parametrize(
     ("workload", "framework"),
     [
-        *(("cifar10_cnn", name) for name in ("keras-tensorflow", "keras-jax", "pytorch", "fastai")),
+        *(("cifar10_cnn", name) for name in ("keras-tensorflow", "pytorch", "fastai")),
         *(("mnist_cnn", name) for name in ("keras-jax", "keras-torch")),
     ],
 )
@@ -118,23 +116,11 @@ def test_a_model_that_keras_does_not_compile_is_no_compiled_run(pythons, little_
     assert "Keras does not compile this model" in record["failure"]["reason"]
 
 
-def test_a_full_run_learns_and_keeps_every_epoch(pythons, little, tmp_path):
-    record = train(
-        pythons["keras-tensorflow"], "mnist_mlp", "keras-tensorflow", little, tmp_path / "r.json",
-        "--scale", "full",
-    )  # fmt: skip
-    assert [epoch["epoch"] for epoch in record["epochs"]] == list(range(1, 21))
-    losses = [epoch["loss"] for epoch in record["epochs"]]
-    assert losses[-1] < 0.7 * losses[0]  # one label in ten is wrong, so it stays above 0
-    assert record["quality"]["reached"] is None
-    assert record["steady_state"]["parts"] == 19
-
-
 @pytest.mark.skipif(
     shutil.which("taskset") is None or len(os.sched_getaffinity(0)) < 2,
     reason="needs taskset and two cores",
 )
-@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("framework", ["keras-tensorflow", "pytorch"])
 def test_a_run_that_may_use_one_core_uses_one(pythons, little, tmp_path, framework):
     record = train(
         pythons[framework], "mnist_mlp", framework, little, tmp_path / "r.json",
@@ -165,9 +151,10 @@ def test_the_same_seed_gives_the_same_losses(quick, pythons, little, tmp_path, f
 @pytest.mark.parametrize(
     ("workload", "framework"),
     [
-        *product(["imdb_fasttext", "twitter_bilstm"], KERAS_AND_PYTORCH),
-        # The model of twitter_bilstm, on longer texts.
-        *product(["imdb_bilstm"], FRAMEWORKS),
+        *(("imdb_fasttext", name) for name in KERAS_AND_PYTORCH),
+        # One model, on short texts and on longer ones.
+        *(("twitter_bilstm", name) for name in ("keras-tensorflow", "keras-jax")),
+        ("imdb_bilstm", "pytorch"),
     ],
 )
 def test_a_model_of_words_learns_two_classes(pythons, little_text, tmp_path, workload, framework):
@@ -192,6 +179,8 @@ def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
     )  # fmt: skip
     assert [epoch["eval_s"] for epoch in record["epochs"]] == [None] * 10
     assert record["quality"]["value"] == record["epochs"][-1]["loss"] < 0.5
+    assert record["quality"]["reached"] is None, "the data are generated"
+    assert record["steady_state"]["parts"] == 9
     # The text repeats its alphabet, and so does what the model writes.
     assert len(record["sample"]) == 400
     assert record["sample"].count("abcdefghijklm") > 25
@@ -199,17 +188,15 @@ def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("framework", ["keras-jax", "pytorch"])  # the quickest two
-def test_real_mnist_at_full_scale_reaches_the_published_accuracy(
-    pythons, mirror, tmp_path, framework
-):
+def test_real_mnist_at_full_scale_reaches_the_published_accuracy(pythons, mirror, tmp_path):
+    """In the framework that is the quickest here; docs/results.md has all of them."""
     from epochcost import configuration
 
     registry = configuration.load().datasets
     download.fetch("mnist", "complete", "mirror", registry, tmp_path / "raw", mirror)
     preparation.prepare("mnist", "complete", tmp_path / "raw", tmp_path / "arrays")
     record = train(
-        pythons[framework], "mnist_mlp", framework, tmp_path / "arrays", tmp_path / "r.json",
+        pythons["keras-jax"], "mnist_mlp", "keras-jax", tmp_path / "arrays", tmp_path / "r.json",
         "--scale", "full",
     )  # fmt: skip
     assert record["data"]["complete"]
