@@ -78,6 +78,9 @@ def measure(arguments: argparse.Namespace) -> list[tuple[float, float]]:
     steps = min(arguments.steps or sys.maxsize, len(data.y) // batch)
     x, y = data.x[: steps * batch], data.y[: steps * batch]
     model = plain_keras.compiled_model(arguments.workload, data.vocabulary, data.x.shape[1])
+    # Nothing may be learnt: with one batch the gradients soon vanish, and processors are slow with
+    # the very small numbers that they then are.
+    model.optimizer.learning_rate = 0.0
     # `cache` and `repeat` hand out the batch itself; its size is unknown to the graph, as it is
     # with arrays.
     one = tf.data.Dataset.from_tensor_slices((x[:batch], y[:batch])).batch(batch).cache().repeat()

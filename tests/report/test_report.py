@@ -100,6 +100,14 @@ def test_what_compares_with_no_published_run_has_a_time_and_a_cost(row):
         assert "at $0.10 an hour (spot), $0.00120 billed" in said
 
 
+def test_this_machine_comes_first_and_of_a_workload_the_quickest(row):
+    slow, other = row | {"time_s": 50.0}, row | {"machine_id": "ba" * 6, "time_s": 20.0}
+    cnn = row | {"workload": "mnist_cnn", "time_s": 400.0}
+    said = answer.sentences(pd.DataFrame([other, slow, row, cnn]), BASES, "0123456789ab")
+    for text, time in zip(said, ("6.67 min", "33 s", "50 s", "20 s"), strict=True):
+        assert f", {time}, a single run)" in text
+
+
 def test_rows_of_one_name_are_told_apart(row):
     newer = row | {"framework_version": "torch 3"}
     first, second = answer.sentences(pd.DataFrame([row, newer]), BASES, "0123456789ab")

@@ -17,7 +17,7 @@ def own_rows(relative: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
 
 
 def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> list[str]:
-    """What the own rows say, this machine first; other machines are named.
+    """What the own rows say, this machine first, and of a workload the quickest first.
 
     Args:
         own: rows of relative.csv (`own_rows`).
@@ -25,8 +25,8 @@ def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> li
     """
     own = own.assign(apart=names.tell_apart(own))
     years = baselines[baselines.scope.eq("all")].set_index("workload").price_book.str[:4]
-    here = own.machine_id.eq(machine_id)
-    ordered = pd.concat([own[here], own[~here]])
+    elsewhere = own.machine_id.ne(machine_id)
+    ordered = own.assign(elsewhere=elsewhere).sort_values(["elsewhere", "workload", "time_s"])
     return [
         _sentence(row, years.get(row.workload), row.machine_id == machine_id)
         for row in ordered.itertuples()
