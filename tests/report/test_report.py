@@ -324,3 +324,37 @@ def test_the_comparison_with_plain_scripts_has_the_newest_row_of_each_pair():
         ratio, low, high = (float(row[column]) for column in ("ratio", "low", "high"))
         assert shown.pop(pair) == f"{ratio:.2f} ({low:.2f} to {high:.2f})"
     assert not any(shown.values())
+
+
+def test_the_table_of_small_numbers_has_the_medians_of_what_was_measured():
+    with (ROOT / "benchmarks/results/small_numbers.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+
+    def median_of(way: str, epoch: str, column: str) -> float:
+        chosen = [
+            float(row[column])
+            for row in rows
+            if (row["small_numbers"], row["epoch"]) == (way, epoch)
+        ]
+        return statistics.median(chosen)
+
+    def all_epochs(way: str) -> float:
+        seconds = {}
+        for row in rows:
+            if row["small_numbers"] == way:
+                seconds.setdefault(row["round"], []).append(float(row["train_s"]))
+        return statistics.median(sum(one) for one in seconds.values())
+
+    text = (ROOT / "docs/results.md").read_text()
+    said = text.partition("## PyTorch slows down as it learns")[2].partition("\n## ")[0]
+    head, _, kept, small, flushed = [
+        [cell.strip() for cell in line.split("|")[2:-1]]
+        for line in said.splitlines()
+        if line.startswith("|")
+    ]
+    epochs = head[:-1]
+    for way, cells in (("kept", kept), ("flushed", flushed)):
+        assert cells[:-1] == [f"{median_of(way, epoch, 'train_s'):.2f}" for epoch in epochs]
+        assert cells[-1] == f"{all_epochs(way):.1f}"
+    thousands = [median_of("kept", epoch, "small_state") / 1000 for epoch in epochs]
+    assert small[:-1] == [f"{number:.0f}" for number in thousands]
