@@ -1,16 +1,10 @@
-import csv
-import json
 import re
-import statistics
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
 
 from epochcost.configuration import ROOT
 from epochcost.costs import noise
-from epochcost.measurement.activity import OTHERS
 from epochcost.records.early import completed
 from epochcost.report import answer, page, quality
 from epochcost.words import names
@@ -236,125 +230,3 @@ def test_predictions_stand_beside_what_was_measured():
         "1.06 (1.05 to 1.08) | 1 of 1 | 0.2 | 12.3% |  |"
     )
     assert quality.predictions_markdown(pd.DataFrame()) == ""
-
-
-def test_the_tables_of_the_documentation_are_what_the_workflow_makes_of_its_records(tmp_path):
-    def run(script, *options):
-        command = [sys.executable, ROOT / "scripts" / script, *options]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    run("runs.py", "--records", "docs/records", "--output", tmp_path)
-    table = run("quality.py", "--tables", tmp_path, "--output", "-")
-    assert len(table.splitlines()) > 10
-    for part in table.split("\n\n"):
-        assert part.strip() in (ROOT / "docs/results.md").read_text()
-
-
-def test_how_many_intervals_held_is_what_the_table_of_predictions_says():
-    cells = re.findall(r"\| (\d+) of (\d+) \|", (ROOT / "docs/results.md").read_text())
-    held, runs = (sum(map(int, column)) for column in zip(*cells, strict=True))
-    text = " ".join((ROOT / "docs/measuring.md").read_text().split())
-    assert f"Of the {runs} quick runs in that table with an interval, {held} contained" in text
-
-
-@pytest.mark.parametrize(
-    ("script", "document"), [("software.py", "results.md"), ("axes.py", "variants.md")]
-)
-def test_the_tables_of_sessions_are_what_their_records_say(script, document):
-    command = [sys.executable, ROOT / "benchmarks" / script]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert len(done.stdout.splitlines()) > 3, done.stderr
-    assert done.stdout.strip() in (ROOT / "docs" / document).read_text()
-
-
-def test_the_ratios_of_searches_are_those_of_their_last_four_rounds():
-    searches = {}
-    with (ROOT / "benchmarks/results/searches.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            pair = row["workload"], names.framework(row["framework"])
-            searches.setdefault(pair, []).append(row)
-    text = (ROOT / "docs/results.md").read_text()
-    said = text.partition("## What searches found")[2].partition("\n## ")[0]
-    for line in re.findall(r"^\| (?!workload).*", said, re.MULTILINE):
-        workload, framework, settings, ratio, *_ = [cell.strip() for cell in line.split("|")[1:-1]]
-        runs = searches.pop((workload, framework))
-        # A disturbed run that was made again did not count.
-        again = [(one["flags"], one["settings"]) for one in runs]
-        kept = [
-            one
-            for one, (flags, own), (_, following) in zip(
-                runs, again, [*again[1:], ("", "")], strict=True
-            )
-            if not (OTHERS in flags and own == following)
-        ]
-        assert ratio.endswith("*") == (kept[-1]["scale"] == "quick")
-        if settings == "none beat the defaults":
-            assert ratio.rstrip("*") == "1"
-            continue
-        seconds = []
-        for one in kept:
-            found = {f"`{name}={value}`" for name, value in json.loads(one["settings"]).items()}
-            if not found or found == set(settings.split()):
-                seconds.append((bool(found), float(one["seconds"])))
-        # The last four rounds, each of a run with the defaults and one with what was found.
-        rounds = [dict(seconds[i : i + 2]) for i in range(len(seconds) - 8, len(seconds), 2)]
-        ratios = [one[True] / one[False] for one in rounds]
-        assert max(ratios) < 1
-        assert ratio.rstrip("*") == f"{statistics.median(ratios):.2f}"
-    assert not searches
-
-
-def test_the_comparison_with_plain_scripts_has_the_newest_row_of_each_pair():
-    with (ROOT / "benchmarks/results/plain.csv").open(newline="") as file:
-        newest = {
-            (row["workload"], names.framework(row["framework"])): row
-            for row in csv.DictReader(file)
-            if row["memory"] == "kept"
-        }
-    said = (ROOT / "docs/results.md").read_text().partition("Does the measuring cost anything?")[2]
-    head, _, *lines = [line for line in said.splitlines() if line.startswith("|")]
-    frameworks = [cell.strip() for cell in head.split("|")[2:-1]]
-    shown = {}
-    for line in lines:
-        workload, *cells = [cell.strip() for cell in line.split("|")[1:-1]]
-        shown |= {(workload, name): cell for name, cell in zip(frameworks, cells, strict=True)}
-    for pair, row in newest.items():
-        ratio, low, high = (float(row[column]) for column in ("ratio", "low", "high"))
-        assert shown.pop(pair) == f"{ratio:.2f} ({low:.2f} to {high:.2f})"
-    assert not any(shown.values())
-
-
-def test_the_table_of_small_numbers_has_the_medians_of_what_was_measured():
-    with (ROOT / "benchmarks/results/small_numbers.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-
-    def median_of(way: str, epoch: str, column: str) -> float:
-        chosen = [
-            float(row[column])
-            for row in rows
-            if (row["small_numbers"], row["epoch"]) == (way, epoch)
-        ]
-        return statistics.median(chosen)
-
-    def all_epochs(way: str) -> float:
-        seconds = {}
-        for row in rows:
-            if row["small_numbers"] == way:
-                seconds.setdefault(row["round"], []).append(float(row["train_s"]))
-        return statistics.median(sum(one) for one in seconds.values())
-
-    text = (ROOT / "docs/results.md").read_text()
-    said = text.partition("## PyTorch slows down as it learns")[2].partition("\n## ")[0]
-    head, _, kept, small, flushed = [
-        [cell.strip() for cell in line.split("|")[2:-1]]
-        for line in said.splitlines()
-        if line.startswith("|")
-    ]
-    epochs = head[:-1]
-    for way, cells in (("kept", kept), ("flushed", flushed)):
-        assert cells[:-1] == [f"{median_of(way, epoch, 'train_s'):.2f}" for epoch in epochs]
-        assert cells[-1] == f"{all_epochs(way):.1f}"
-    thousands = [median_of("kept", epoch, "small_state") / 1000 for epoch in epochs]
-    assert small[:-1] == [f"{number:.0f}" for number in thousands]

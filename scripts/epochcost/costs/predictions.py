@@ -30,39 +30,46 @@ COLUMNS = [
 def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     """predictions.csv: what quick runs predicted over what full runs of the same training took.
 
-    Each quick run is compared with the full run that started closest to it, as a machine's speed
-    drifts. A row has the medians over these pairs, with the `lowest` and the `highest` ratio of a
-    pair; `within` is how many predictions had the measured time in their interval, empty where
-    none has one; `hours_apart` is the largest gap between the two runs of a pair, and `wall_share`
-    the total time of a quick run over that of a full one.
+    A row has the medians over its `pairs`, with the `lowest` and the `highest` ratio of a pair;
+    `within` is how many predictions had the measured time in their interval, empty where none has
+    one; `hours_apart` is the largest gap between the two runs of a pair, and `wall_share` the total
+    time of a quick run over that of a full one.
     """
-    own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
-    if own.empty:
-        return pd.DataFrame(columns=COLUMNS)
-    groups = own.groupby([*_SAME, "predicted"], dropna=False, sort=False)
-    # Predictions are fairly tested only where neither the full nor the quick run was disturbed.
-    kept = pd.concat([undisturbed(group, keep_disturbed) for _, group in groups])
-    kept = kept.assign(began=pd.to_datetime(kept.started_at, utc=True, format="ISO8601"))
-    is_quick = kept.predicted.astype(bool)
-    full = kept.loc[~is_quick, [*_SAME, "run_id", "began", "time_s", "wall_s", "noise"]]
-    pairs = kept[is_quick].merge(full, on=_SAME, suffixes=("", "_full"))
-    low, high = (pd.to_numeric(pairs[name]) for name in ("time_low", "time_high"))
-    pairs = pairs.assign(
-        time_low=low,
-        time_high=high,
-        hours=(pairs.began - pairs.began_full).abs().dt.total_seconds() / HOUR_S,
-        ratio=pairs.time_s / pairs.time_s_full,
-        within=pairs.time_s_full.between(low, high),
-        wall_share=pairs.wall_s / pairs.wall_s_full,
-        disturbed=pairs[["noise", "noise_full"]].fillna("").ne("").any(axis=1),
-    )
-    nearest = pairs.sort_values("hours", kind="stable").drop_duplicates("run_id")
     rows = [
         dict(zip(_SAME, key, strict=True)) | _row(group)
-        for key, group in nearest.groupby(_SAME, dropna=False, sort=False)
+        for key, group in pairs(runs, keep_disturbed).groupby(_SAME, dropna=False, sort=False)
     ]
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.sort_values(["workload", "framework"], kind="stable", ignore_index=True)
+
+
+def pairs(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
+    """Each quick run with the full run of the same training that started closest to it.
+
+    The closest, as a machine's speed drifts. A row has the columns of the quick run, those of the
+    full one that end in `_full`, the `hours` between them, the `ratio` of the predicted to the
+    measured time, and whether that was `within` the interval.
+    """
+    own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
+    groups = own.groupby([*_SAME, "predicted"], dropna=False, sort=False)
+    # Predictions are fairly tested only where neither the full nor the quick run was disturbed.
+    quiet = [undisturbed(group, keep_disturbed) for _, group in groups]
+    kept = pd.concat(quiet) if quiet else own
+    kept = kept.assign(began=pd.to_datetime(kept.started_at, utc=True, format="ISO8601"))
+    is_quick = kept.predicted.astype(bool)
+    full = kept.loc[~is_quick, [*_SAME, "run_id", "began", "time_s", "wall_s", "noise"]]
+    both = kept[is_quick].merge(full, on=_SAME, suffixes=("", "_full"))
+    low, high = (pd.to_numeric(both[name]) for name in ("time_low", "time_high"))
+    both = both.assign(
+        time_low=low,
+        time_high=high,
+        hours=(both.began - both.began_full).abs().dt.total_seconds() / HOUR_S,
+        ratio=both.time_s / both.time_s_full,
+        within=both.time_s_full.between(low, high),
+        wall_share=both.wall_s / both.wall_s_full,
+        disturbed=both[["noise", "noise_full"]].fillna("").ne("").any(axis=1),
+    )
+    return both.sort_values("hours", kind="stable").drop_duplicates("run_id")
 
 
 def _row(pairs: pd.DataFrame) -> dict:

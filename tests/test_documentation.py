@@ -1,0 +1,195 @@
+"""The documentation: its links lead somewhere, its tables are what was measured."""
+
+import csv
+import json
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from epochcost.configuration import ROOT
+from epochcost.measurement.activity import OTHERS
+from epochcost.words import names
+
+FOLDERS = (".", "benchmarks", "config", "data/published", "docs")
+PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]
+
+
+def anchors(page: Path) -> set[str]:
+    """What links to the headings of a page end in, as GitHub makes it of them."""
+    headings = re.findall(r"^#+ (.*)", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\(((?!https?:)[^)\s]+)\)", page.read_text()):
+        name, _, anchor = link.partition("#")
+        there = (page.parent / name).resolve() if name else page
+        assert there.exists(), link
+        if anchor:
+            assert anchor in anchors(there), link
+
+
+def output_of(*command: str | Path) -> str:
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def tables_of_the_documentation(tmp_path_factory) -> Path:
+    """What the workflow makes of docs/records."""
+    folder = tmp_path_factory.mktemp("tables")
+    output_of("scripts/runs.py", "--records", "docs/records", "--output", folder)
+    return folder
+
+
+def test_the_tables_of_the_documentation_are_what_the_workflow_makes_of_its_records(
+    tables_of_the_documentation,
+):
+    made = output_of("scripts/quality.py", "--tables", tables_of_the_documentation, "--output", "-")
+    documents = ("results.md", "results.md", "predictions.md")
+    for part, document in zip(made.split("\n\n"), documents, strict=True):
+        assert len(part.strip().splitlines()) > 5
+        assert part.strip() in (ROOT / "docs" / document).read_text()
+
+
+def test_a_table_of_results_may_be_of_one_machine(tables_of_the_documentation):
+    script = ("scripts/quality.py", "--tables", tables_of_the_documentation, "--output", "-")
+    whole = output_of(*script)
+    label = "Intel Xeon, 2 cores"
+    quality, predictions = output_of(*script, "--machine", label).split("\n\n")
+    for part in (quality, predictions):
+        lines = part.strip().splitlines()[2:]
+        assert lines == [line for line in lines if f"| {label} |" in line]
+        assert len(lines) > 5
+        assert set(lines) < set(whole.splitlines())
+    unknown = [sys.executable, *script, "--machine", "Intel Xenon, 2 cores"]
+    done = subprocess.run(unknown, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"did you mean '{label}'?" in done.stderr
+
+
+def test_how_good_predictions_were_is_what_the_records_say(tables_of_the_documentation):
+    """The table of docs/predictions.md, and the sentence of the README from its first row."""
+    made = output_of("benchmarks/predicted.py", "--tables", tables_of_the_documentation)
+    assert made.strip() in (ROOT / "docs/predictions.md").read_text()
+    runs, close, _, lowest, _, highest, _ = made.splitlines()[2].split(" | ")[1:]
+    text = " ".join((ROOT / "README.md").read_text().split())
+    low, high = 100 - round(float(lowest) * 100), round(float(highest) * 100) - 100
+    assert (
+        f"Of {runs} predictions, {close} came within 5 % of a full run in the same half hour; the "
+        f"worst were {low} % too low and {high} % too high"
+    ) in text
+
+
+def test_how_many_intervals_held_is_what_the_table_of_predictions_says():
+    table = (ROOT / "docs/predictions.md").read_text().partition("## Each training")[2]
+    cells = re.findall(r"\| (\d+) of (\d+) \|", table)
+    held, runs = (sum(map(int, column)) for column in zip(*cells, strict=True))
+    text = " ".join((ROOT / "docs/measuring.md").read_text().split())
+    assert f"Of the {runs} quick runs in that table with an interval, {held} contained" in text
+
+
+@pytest.mark.parametrize(
+    ("script", "document"), [("software.py", "findings.md"), ("axes.py", "variants.md")]
+)
+def test_the_tables_of_sessions_are_what_their_records_say(script, document):
+    made = output_of(f"benchmarks/{script}")
+    assert len(made.splitlines()) > 3
+    assert made.strip() in (ROOT / "docs" / document).read_text()
+
+
+def test_the_ratios_of_searches_are_those_of_their_last_four_rounds():
+    searches = {}
+    with (ROOT / "benchmarks/results/searches.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            pair = row["workload"], names.framework(row["framework"])
+            searches.setdefault(pair, []).append(row)
+    text = (ROOT / "docs/findings.md").read_text()
+    said = text.partition("## What searches found")[2].partition("\n## ")[0]
+    for line in re.findall(r"^\| (?!workload).*", said, re.MULTILINE):
+        workload, framework, settings, ratio, *_ = [cell.strip() for cell in line.split("|")[1:-1]]
+        runs = searches.pop((workload, framework))
+        # A disturbed run that was made again did not count.
+        again = [(one["flags"], one["settings"]) for one in runs]
+        kept = [
+            one
+            for one, (flags, own), (_, following) in zip(
+                runs, again, [*again[1:], ("", "")], strict=True
+            )
+            if not (OTHERS in flags and own == following)
+        ]
+        assert ratio.endswith("*") == (kept[-1]["scale"] == "quick")
+        if settings == "none beat the defaults":
+            assert ratio.rstrip("*") == "1"
+            continue
+        seconds = []
+        for one in kept:
+            found = {f"`{name}={value}`" for name, value in json.loads(one["settings"]).items()}
+            if not found or found == set(settings.split()):
+                seconds.append((bool(found), float(one["seconds"])))
+        # The last four rounds, each of a run with the defaults and one with what was found.
+        rounds = [dict(seconds[i : i + 2]) for i in range(len(seconds) - 8, len(seconds), 2)]
+        ratios = [one[True] / one[False] for one in rounds]
+        assert max(ratios) < 1
+        assert ratio.rstrip("*") == f"{statistics.median(ratios):.2f}"
+    assert not searches
+
+
+def test_the_comparison_with_plain_scripts_has_the_newest_row_of_each_pair():
+    with (ROOT / "benchmarks/results/plain.csv").open(newline="") as file:
+        newest = {
+            (row["workload"], names.framework(row["framework"])): row
+            for row in csv.DictReader(file)
+            if row["memory"] == "kept"
+        }
+    said = (ROOT / "docs/results.md").read_text().partition("Does the measuring cost anything?")[2]
+    head, _, *lines = [line for line in said.splitlines() if line.startswith("|")]
+    frameworks = [cell.strip() for cell in head.split("|")[2:-1]]
+    shown = {}
+    for line in lines:
+        workload, *cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        shown |= {(workload, name): cell for name, cell in zip(frameworks, cells, strict=True)}
+    for pair, row in newest.items():
+        ratio, low, high = (float(row[column]) for column in ("ratio", "low", "high"))
+        assert shown.pop(pair) == f"{ratio:.2f} ({low:.2f} to {high:.2f})"
+    assert not any(shown.values())
+
+
+def test_the_table_of_small_numbers_has_the_medians_of_what_was_measured():
+    with (ROOT / "benchmarks/results/small_numbers.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+
+    def median_of(way: str, epoch: str, column: str) -> float:
+        chosen = [
+            float(row[column])
+            for row in rows
+            if (row["small_numbers"], row["epoch"]) == (way, epoch)
+        ]
+        return statistics.median(chosen)
+
+    def all_epochs(way: str) -> float:
+        seconds = {}
+        for row in rows:
+            if row["small_numbers"] == way:
+                seconds.setdefault(row["round"], []).append(float(row["train_s"]))
+        return statistics.median(sum(one) for one in seconds.values())
+
+    text = (ROOT / "docs/findings.md").read_text()
+    said = text.partition("## PyTorch slows down as it learns")[2].partition("\n## ")[0]
+    head, _, kept, small, flushed = [
+        [cell.strip() for cell in line.split("|")[2:-1]]
+        for line in said.splitlines()
+        if line.startswith("|")
+    ]
+    epochs = head[:-1]
+    for way, cells in (("kept", kept), ("flushed", flushed)):
+        assert cells[:-1] == [f"{median_of(way, epoch, 'train_s'):.2f}" for epoch in epochs]
+        assert cells[-1] == f"{all_epochs(way):.1f}"
+    thousands = [median_of("kept", epoch, "small_state") / 1000 for epoch in epochs]
+    assert small[:-1] == [f"{number:.0f}" for number in thousands]
