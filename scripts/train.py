@@ -264,20 +264,17 @@ def _checkpoints(
 ) -> Iterator[Checkpoints | None]:
     """The checkpoints of a full run; a quick one may as well start over.
 
-    They are kept separately for each recipe, settings and seed, so that no other training run of
-    the same name can delete them.
+    So do those with a record of its own place: a search gives up a run that was killed, and a
+    machine of a cloud is gone with its checkpoints. They are kept separately for each recipe,
+    settings and seed, so that no other training run of the same name can delete them.
     """
-    if arguments.scale != "full":
+    if arguments.scale != "full" or arguments.record:
         yield None
         return
     what = [record.recipe_id(recipe), settings, arguments.seed]
     mark = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:8]
-    if arguments.record:
-        folder = arguments.record.with_name(f"{arguments.record.name}.checkpoint-{mark}")
-    else:
-        path = _path_below(Path("results/checkpoints"), arguments)
-        folder = path.with_name(f"{path.stem}-{mark}")
-    checkpoints = Checkpoints(folder, waited)
+    path = _path_below(Path("results/checkpoints"), arguments)
+    checkpoints = Checkpoints(path.with_name(f"{path.stem}-{mark}"), waited)
     try:
         yield checkpoints
     except BaseException:

@@ -28,3 +28,13 @@ def test_the_kind_of_a_processor_is_shown_where_its_name_has_no_number(record, m
     machine, run = record["machine"] | kind, record["run"] | {"hardware": "local"}
     row = rows.run_row(record | {"machine": machine, "run": run}, "this machine")
     assert row.hardware_label == f"{shown}, 2 cores"
+
+
+@pytest.mark.parametrize(("loop_s", "share"), [(0.1, 0.02), (0.4, 0.0)])
+def test_the_framework_s_own_loop_is_no_input(record, loop_s, share):
+    """Fetching 100 batches takes 0.3 s, a step 0.1 s."""
+    record["run"] |= {"hardware": "local", "scale": "full"}
+    record["settings"]["batch_size"] = 100
+    record["steady_state"] = {"samples_per_second": 1000.0}
+    record["input"] = {"steps": 100, "seconds": 0.3, "loop_s": loop_s}
+    assert rows.run_row(record, "").input_share == pytest.approx(share)

@@ -16,6 +16,7 @@ from trainings import SCHEMA, answer, train
 from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.measurement.checkpoints import MOST_STARTS
+from epochcost.records.names import RunName
 
 
 @dataclass
@@ -25,9 +26,10 @@ class Killed:
     python: Path
     framework: str
     data: Path
-    record: Path
+    folder: Path
     options: tuple = ()
     workload: str = "mnist_mlp"
+    variant: str = "default"
     epochs: int = 20
     lived_s: float = 0.0
     seen: list[dict] = field(default_factory=list)
@@ -35,14 +37,19 @@ class Killed:
     _begun: float = 0.0
     _began_at: float = 0.0
 
+    @property
+    def record(self) -> Path:
+        run = RunName("local", self.workload, self.framework, self.variant, 1)
+        return run.path(self.folder / "results/runs")
+
     def start(self, *options, **more) -> subprocess.Popen:
         command = [
             *(self.python, ROOT / "scripts/train.py", self.workload, self.framework),
-            *("--data", self.data, "--record", self.record, "--scale", "full", *self.options),
+            *("--data", self.data, "--variant", self.variant, "--scale", "full", *self.options),
         ]
         self._begun, self._began_at = time.monotonic(), time.time()
         self._process = subprocess.Popen(
-            [*command, *options], stderr=subprocess.PIPE, text=True, **more
+            [*command, *options], cwd=self.folder, stderr=subprocess.PIPE, text=True, **more
         )
         return self._process
 
@@ -54,7 +61,7 @@ class Killed:
         return {}
 
     def _folders(self) -> list[Path]:
-        return list(self.record.parent.glob(f"{self.record.name}.checkpoint-*"))
+        return list((self.folder / "results/checkpoints").glob("*/*/*/*"))
 
     def wait_for(self, sign) -> None:
         """Wait until its checkpoint satisfies `sign`, or it has ended."""
@@ -108,7 +115,7 @@ class Killed:
 @pytest.fixture
 def killed(pythons, little, tmp_path):
     def make(framework: str, *options) -> Killed:
-        return Killed(pythons[framework], framework, little, tmp_path / "r.json", options)
+        return Killed(pythons[framework], framework, little, tmp_path, options)
 
     return make
 
@@ -181,21 +188,13 @@ def test_many_kills(killed, framework, seed):
     print(f"{framework}: {kills} kills, {record['interruptions']} interruptions")
 
 
-def test_fine_tuning_goes_on_between_its_parts(pythons, few_pictures, tmp_path):
-    record = tmp_path / "r.json"
-    command = [
-        *(pythons["fastai"], ROOT / "scripts/train.py", "catsdogs_resnet50", "fastai"),
-        *("--data", few_pictures, "--record", record, "--scale", "full"),
-    ]
-    process = subprocess.Popen(command)
-    pattern = "r.json.checkpoint-*/state.json"
-    while not any(files.read_json(state)["epochs"] for state in tmp_path.glob(pattern)):
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    subprocess.run(command, check=True)
-    content = files.read_json(record)
+def test_fine_tuning_goes_on_between_its_parts(killed, few_pictures):
+    run = killed("fastai")
+    run.workload, run.epochs, run.data = "catsdogs_resnet50", 2, few_pictures
+    run.start()
+    run.wait_for(lambda state: state.get("epochs"))
+    assert run.end()
+    content = run.finish()
     assert content["interruptions"] == 1
     assert [epoch["epoch"] for epoch in content["epochs"]] == [1, 2]
     assert content["phases"]["predict"] > 0
@@ -220,7 +219,8 @@ def test_fastai_goes_on_too(killed, pythons, little_pictures, tmp_path):
 
 
 def test_two_devices_go_on_too(killed):
-    run = killed("pytorch", "--variant", "devices_2")
+    run = killed("pytorch")
+    run.variant = "devices_2"
     run.start()
     run.wait_for(lambda state: len(state.get("epochs", [])) >= 2)
     run.end()

@@ -37,6 +37,17 @@ def test_trainings_on_a_machine_take_turns(tmp_path):
     first.communicate()
 
 
+def test_whoever_comes_first_others_may_lock_too(tmp_path):
+    code = "import os; os.umask(0o077)\n" + CODE
+    lock = tmp_path / "lock"
+    subprocess.run(
+        [sys.executable, "-c", code, str(lock), "0"],
+        check=True,
+        env={"PYTHONPATH": str(ROOT / "scripts")},
+    )
+    assert lock.stat().st_mode & 0o777 == 0o644
+
+
 def test_a_killed_training_does_not_block(tmp_path):
     first = start(tmp_path / "lock", 60)
     first.stdout.readline()

@@ -103,6 +103,14 @@ def test_what_a_killed_process_leaves_is_no_record_and_does_not_block(path, reco
     assert records.find(path.parents[3]) == [path]
 
 
+def test_a_writer_that_was_killed_when_it_had_become_the_record_does_no_harm(path, record):
+    places.Place(path).write(record)
+    os.link(path, path.with_name(f".{path.name}.part"))
+    kept = path.rename(path.with_name("kept.json"))
+    places.Place(path).leave()
+    assert json.loads(kept.read_text()) == record
+
+
 def test_space_is_taken_before_the_run(path, record):
     """What is written at the end fits into what was taken at the start."""
     place = places.Place(path)
@@ -187,6 +195,20 @@ def test_a_quality_that_came_of_one_order_in_all_epochs_does_not_count(
     record["quality"] |= {"value": 0.98, "reached": True}
     quality = early.completed(record)["quality"]
     assert (quality["value"], quality["reached"]) == (value, value and True)
+
+
+@pytest.mark.parametrize(
+    ("framework", "started_at", "counts"),
+    [
+        ("keras-jax", "2026-11-22T18:29:00+00:00", False),
+        ("keras-torch", "2026-11-22T18:31:00+00:00", True),
+        ("keras-tensorflow", "2026-11-22T18:29:00+00:00", True),
+    ],
+)
+def test_a_loop_that_ordered_batches_does_not_count(record, framework, started_at, counts):
+    record["run"] |= {"framework": framework, "started_at": started_at}
+    record["input"] = {"steps": 331, "seconds": 0.03, "loop_s": 0.5}
+    assert ("loop_s" in early.completed(record)["input"]) == counts
 
 
 def test_records_are_found_at_their_depth_alone_and_none_is_passed_over(tmp_path, monkeypatch):

@@ -246,16 +246,14 @@ def _gpus_used(record: dict[str, Any]) -> int:
 def _input_share(record: dict[str, Any]) -> float | None:
     """Time to fetch a batch without training on it, over the time of a training step.
 
-    Records from before the framework's own loop was measured include it; so do those of Keras on
-    JAX and PyTorch whose loop began by ordering a million batches, and took longer than the input.
-    A quick run has too few steps for it.
+    Without that of the framework's own loop, where it was measured. A quick run has too few steps
+    for it.
     """
     alone, steady = record["input"], record["steady_state"]
     if alone is None or steady is None or record["run"]["scale"] == "quick":
         return None
     step = record["settings"]["batch_size"] / steady["samples_per_second"]
-    seconds, loop_s = alone["seconds"], alone.get("loop_s", 0.0)
-    return (seconds - loop_s if loop_s < seconds else seconds) / alone["steps"] / step
+    return max(0.0, alone["seconds"] - alone.get("loop_s", 0.0)) / alone["steps"] / step
 
 
 def gflops(record: dict[str, Any]) -> float | None:

@@ -36,4 +36,6 @@ def _open() -> int:
     try:
         return os.open(LOCK, os.O_RDONLY)
     except FileNotFoundError:
-        return os.open(LOCK, os.O_RDONLY | os.O_CREAT, 0o644)
+        handle = os.open(LOCK, os.O_RDONLY | os.O_CREAT, 0o644)
+        os.fchmod(handle, 0o644)  # whatever the umask
+        return handle

@@ -43,16 +43,15 @@ class Place:
     def _take(self) -> IO[bytes]:
         """The part file, locked: the existing one, or a new one."""
         while True:
-            try:
-                handle = os.open(self._part, os.O_RDWR | os.O_CREAT, 0o644)
-            except PermissionError:  # its writer was killed just before it became the record
-                self._part.unlink()
-                continue
+            handle = os.open(self._part, os.O_RDWR | os.O_CREAT, 0o644)
             file = os.fdopen(handle, "r+b")
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.fstat(handle).st_ino == self._part.stat().st_ino:
-                    return file
+                opened = os.fstat(handle)
+                if opened.st_ino == self._part.stat().st_ino:
+                    if opened.st_nlink == 1:
+                        return file
+                    self._part.unlink()  # its writer was killed when it had become the record
             except BlockingIOError:
                 file.close()
                 raise InputError(f"{self.path} is being made by another process") from None
@@ -74,7 +73,6 @@ class Place:
         self._file.write(content)
         self._file.truncate(len(content))
         self._sync()
-        self._part.chmod(0o444)
         try:
             os.link(self._part, self.path)  # unlike a rename, this never replaces a file
         except FileExistsError:
@@ -85,6 +83,7 @@ class Place:
                 raise FileExistsError(f"{self.path} appeared during this run") from None
             self._part.rename(self.path)
         self.leave()
+        self.path.chmod(0o444)
 
     def leave(self) -> None:
         """Release the place."""
