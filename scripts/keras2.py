@@ -90,7 +90,7 @@ def train(folder, job, times):
         batches = plain(data, batch)
         model.fit(data["x_train"], data["y_train"], batch_size=batch, **options)
 
-    times["phase"] = "input"
+    times["phase"] = "measuring"
     start = time.perf_counter()
     for _ in range(job["input_steps"]):
         next(batches)

@@ -67,6 +67,19 @@ def test_analysis_never_imports_a_deep_learning_framework(room):
         assert not {name.split(".")[0] for name in imported(path)} & DEEP_LEARNING
 
 
+def test_a_start_of_snakemake_imports_no_tables():
+    """Each job starts it again, and pandas takes a third of a second."""
+    code = "\n".join(
+        line
+        for path in sorted((ROOT / "rules").rglob("*.smk"))
+        for line in path.read_text().splitlines()
+        if re.match(r"from epochcost\S* import ", line)
+    )
+    assert "planning" in code
+    code = f"import sys; sys.path.insert(0, 'scripts')\n{code}\nassert 'pandas' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
 @pytest.mark.parametrize("room", ["report", "words", "costs"])
 def test_text_is_written_without_a_plotting_library(room):
     for path in modules_of(room):

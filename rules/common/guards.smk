@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 
+from epochcost.costs import market, successors
 from epochcost.hardware import check_devices, check_machine
 from epochcost.measurement import cloud
 
@@ -31,9 +32,6 @@ def refuse_retired_hardware():
         return
     for name in hardware_to_train():
         if "retired" in KNOWN.catalogue[name] and not is_here(name):
-            # Imported only here: it takes a fifth of a second, which each job would pay.
-            from epochcost.costs import market, successors
-
             known = prices.load(*PRICES, rates=KNOWN["exchange_rates"])
             offers = market.Market(known, catalogue=KNOWN.catalogue)
             sys.exit(f"epochcost: {successors.refusal(name, KNOWN.catalogue, offers)}")

@@ -76,7 +76,7 @@ class Series:
         """How long a run took in total; 0 if it does not exist yet."""
         if number > len(self.done):
             return 0.0
-        return record.duration(self.done[number - 1])
+        return self.done[number - 1]["wall_s"]
 
     def narrow(self, number: int, precision: float, keep_disturbed: bool) -> bool:
         """Whether the first `number` runs give the median as precisely as wanted.
@@ -167,12 +167,7 @@ class Plan:
 
     def files(self, runs: list[RunName], records: Path, markers: Path) -> list[str]:
         """A file for each run: its record where that came from elsewhere, else its marker."""
-        files = []
-        for run in runs:
-            path = run.path(records)
-            marker = _marker(path, records, markers)
-            files.append(path if path.exists() and not marker.exists() else marker)
-        return sorted(str(path) for path in files)
+        return sorted(str(_file(run.path(records), records, markers)) for run in runs)
 
     def inputs(self, records: Path, markers: Path) -> list[str]:
         """What the analysis waits for: a file for each record that exists, or will.
@@ -180,12 +175,8 @@ class Plan:
         A run made here is represented by its marker (the output of its rule), a record that came
         from elsewhere by itself. The list is the same before and after the runs are made.
         """
-        planned = _markers(self.missing, records, markers)
-        there = []
-        for path in self.existing:
-            marker = _marker(path, records, markers)
-            there.append(marker if marker.exists() else path)
-        return sorted(str(path) for path in [*there, *planned])
+        paths = [*self.existing, *(run.path(records) for run in self.missing)]
+        return sorted(str(_file(path, records, markers)) for path in paths)
 
     def drop_stale_markers(self, records: Path, markers: Path) -> None:
         """Remove the markers of runs whose records are gone, so that they are made again."""
@@ -230,6 +221,11 @@ class Plan:
 def _markers(runs: list[RunName], records: Path, markers: Path) -> list[Path]:
     paths = (run.path(records) for run in runs)
     return [_marker(path, records, markers) for path in paths]
+
+
+def _file(path: Path, records: Path, markers: Path) -> Path:
+    marker = _marker(path, records, markers)
+    return path if path.exists() and not marker.exists() else marker
 
 
 def _marker(path: Path, records: Path, markers: Path) -> Path:

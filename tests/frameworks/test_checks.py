@@ -55,12 +55,6 @@ def test_what_cannot_be_done_is(check, asked, message):
         check(**asked)
 
 
-@pytest.mark.parametrize("hidden", ["", "-1"])
-def test_a_gpu_may_be_hidden_on_purpose(check, monkeypatch, hidden):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
-    check(here=GPU)
-
-
 @pytest.fixture
 def installed(monkeypatch):
     """Sets what CUDA libraries are beside the framework, and the kind of GPU that is there."""

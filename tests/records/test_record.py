@@ -3,7 +3,6 @@ import multiprocessing
 import os
 import signal
 import stat
-import statistics
 
 import jsonschema
 import pytest
@@ -15,8 +14,6 @@ from epochcost.records import early
 from epochcost.records import place as places
 from epochcost.records import record as records
 from epochcost.records.names import RunName
-from epochcost.records.passes import EVALUATE, TRAIN, passes
-from epochcost.statistics.prediction import predict
 
 
 @pytest.fixture
@@ -236,20 +233,3 @@ def test_a_record_of_another_name_is_refused(tmp_path, record):
     path.write_text(json.dumps(record))
     with pytest.raises(InputError, match="its name is not <variant>-<trial>"):
         records.read(path)
-
-
-def test_an_older_record_has_its_validation_as_one_stretch(path):
-    old = json.loads((ROOT / "tests/records/quick-one-epoch.json").read_text())
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(old))
-    blocks = records.read(path)["blocks"]
-    (training,) = passes(blocks, TRAIN)
-    (validation,) = passes(blocks, EVALUATE)
-    assert training.seconds == pytest.approx(old["epochs"][0]["train_s"])
-    assert validation.steps == 79
-    assert validation.seconds == pytest.approx(
-        statistics.fmean(one["seconds"] for one in old["evaluations"])
-    )
-    assert predict(records.read(path)).seconds == pytest.approx(
-        20 * (469 * training.step_s + validation.seconds) + training.beside_s
-    )

@@ -4,14 +4,19 @@ marginal: seconds of training x price, as in the published studies. billed: all 
 when a machine is rented for one training alone. Pure functions over numbers or columns of them.
 """
 
+from __future__ import annotations
+
 import math
 from argparse import ArgumentTypeError
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from epochcost.errors import nearest
+
+if TYPE_CHECKING:  # Each start of Snakemake reads prices, and none needs a table for that.
+    import pandas as pd
 
 MARGINAL, BILLED = "marginal", "billed"
 KINDS = (MARGINAL, BILLED)

@@ -6,7 +6,7 @@ from typing import Any
 
 from epochcost.hardware import LOCAL
 from epochcost.records.phases import OVERHEAD, PHASES
-from epochcost.records.record import duration, recipe_id
+from epochcost.records.record import recipe_id
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
@@ -160,7 +160,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         time_s=time_s,
         time_low=time_low,
         time_high=time_high,
-        wall_s=duration(record),
+        wall_s=record["wall_s"],
         overhead_s=_overhead(record),
         metric=quality["metric"],
         metric_value=None if quick or data["source"] == "synthetic" else quality["value"],

@@ -1,6 +1,5 @@
 """Whether a framework, as installed here, can do what a training run asks of it."""
 
-import os
 from importlib import metadata
 from types import ModuleType
 from typing import Any
@@ -49,10 +48,9 @@ def _check_device(framework: ModuleType, here: dict[str, Any]) -> None:
     """Refuse a GPU that the framework cannot use, and another device than the record would name.
 
     Raises:
-        InputError: the framework sees no GPU, and nobody has hidden it on purpose; its CUDA is too
-            new for the driver or the GPU; or it sees a GPU that the driver's library does not.
+        InputError: the framework sees no GPU, though one may be used; its CUDA is too new for the
+            driver or the GPU; or it sees a GPU that the driver's library does not.
     """
-    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
     own = "name a Python with older libraries (`python:` in config/config.yaml)"
     if not here["gpus"]:
         if framework.device() == "gpu":
@@ -60,8 +58,6 @@ def _check_device(framework: ModuleType, here: dict[str, Any]) -> None:
                 f"{framework.VERSION} sees a GPU, but NVML, the driver's library, does not, so the "
                 "record could not say which"
             )
-        return
-    if hidden:
         return
     name, cuda = here["gpus"][0]["name"], here["cuda_driver"]
     if cuda and _version("nvidia-cudnn-cu13") and int(cuda.split(".")[0]) < 13:

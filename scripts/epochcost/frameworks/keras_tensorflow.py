@@ -72,7 +72,7 @@ def _plain_pipeline(
 ) -> tf.data.Dataset:
     """Batches of arrays in memory, without tf.data's autotuner.
 
-    With the autotuner, epochs may begin with a wait (docs/results.md).
+    With the autotuner, epochs may begin with a wait (docs/findings.md).
     """
     inputs, labels = tf.constant(x), tf.constant(y)
     options = tf.data.Options()

@@ -57,19 +57,18 @@ def watch() -> "list[Watched]":
         pynvml.nvmlInit()
     except pynvml.NVMLError:
         return []
-    handles = [
-        pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())
-    ]
-    return [Watched(handle) for handle in _visible(handles)]
+    return [Watched(handle) for handle in _visible()]
 
 
-def _visible(handles: list) -> list:
+def _visible() -> list:
     """The GPUs that CUDA_VISIBLE_DEVICES lets frameworks see, by number or UUID.
 
     Raises:
         InputError: it names a part of a GPU (MIG), or a GPU that is divided into parts: frameworks
             would train on one of them, and NVML would describe the whole.
     """
+    count = pynvml.nvmlDeviceGetCount()
+    handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)]
     chosen = _named(handles, os.environ.get("CUDA_VISIBLE_DEVICES"))
     for handle in chosen:
         if (_ask(pynvml.nvmlDeviceGetMigMode, handle) or [0])[0]:
@@ -168,8 +167,7 @@ def _nvml() -> Iterator[list | None]:
         yield None
         return
     try:
-        count = pynvml.nvmlDeviceGetCount()
-        yield _visible([pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(count)])
+        yield _visible()
     finally:
         pynvml.nvmlShutdown()
 

@@ -103,7 +103,6 @@ class Observed:
         waited = grown.pop("quota_waited_s")
         return {
             "samples": self.samples,
-            "seconds": seconds,
             "peak_rss_mib": round(max(self._memory) / 2**20, 1),
             "cpu_mhz": spread(self._clocks),
             "disturbed_share": _share_above(self._others, OTHERS_LIMIT_CORES),

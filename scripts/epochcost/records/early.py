@@ -1,10 +1,9 @@
 """Records of early versions of epochcost, as if a later one had written them."""
 
-import math
-from statistics import fmean
+from datetime import datetime
 from typing import Any
 
-from epochcost.records.passes import EVALUATE, TRAIN
+from epochcost.records.passes import TRAIN
 
 # What the first records did not sample.
 _SAMPLED = (
@@ -39,8 +38,10 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
         record["machine"].setdefault(name, None)
     record["software"].setdefault("settings", {})
     record["software"].setdefault("environment", None)
-    for name in ("wall_s", "energy_method", "yardstick", "flop_per_sample"):
+    for name in ("energy_method", "yardstick", "flop_per_sample"):
         record.setdefault(name, None)
+    if "wall_s" not in record:
+        record["wall_s"] = _seconds_between(record["run"])
     record["blocks"] = _blocks(record)
     record["utilisation"].setdefault("gpus", [])
     record["utilisation"].setdefault("samples", None)
@@ -51,6 +52,11 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
     if _kept_one_order(record):
         record["quality"] |= {"value": None, "reached": None}
     return record
+
+
+def _seconds_between(run: dict[str, Any]) -> float:
+    begin, end = (datetime.fromisoformat(run[key]) for key in ("started_at", "finished_at"))
+    return (end - begin).total_seconds()
 
 
 def _loop_ordered_batches(run: dict[str, Any]) -> bool:
@@ -73,13 +79,4 @@ def _blocks(record: dict[str, Any]) -> list[dict[str, Any]]:
     blocks = record.get("blocks", [])
     if not blocks or "part" in blocks[0]:
         return blocks
-    blocks = [{"epoch": 1, "part": TRAIN} | block for block in blocks]
-    first, batch = record["epochs"][0], record["settings"]["batch_size"]
-    if first["eval_s"] is not None and first["eval_samples"]:
-        steps = math.ceil(first["eval_samples"] / batch)
-        # The passes that followed had nothing to build.
-        later = [one["seconds"] for one in record.get("evaluations", [])]
-        seconds = fmean(later) if later else first["eval_s"]
-        whole = {"steps": steps, "samples": first["eval_samples"], "seconds": seconds}
-        blocks.append({"epoch": 1, "part": EVALUATE} | whole)
-    return blocks
+    return [{"epoch": 1, "part": TRAIN} | block for block in blocks]

@@ -5,7 +5,6 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -104,14 +103,6 @@ def identity(record: dict[str, Any]) -> tuple[str, ...]:
     run = record["run"]
     names = ("hardware", "workload", "framework", "variant", "started_at", "finished_at")
     return (*(run[key] for key in names), record["machine"]["id"], str(record["seed"]))
-
-
-def duration(record: dict[str, Any]) -> float:
-    """Seconds that the processes of a run took in total."""
-    if record["wall_s"] is not None:
-        return record["wall_s"]
-    begin, end = (record["run"][key] for key in ("started_at", "finished_at"))
-    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
 
 
 def _wrong(error: Exception) -> str:

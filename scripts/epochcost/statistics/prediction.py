@@ -13,7 +13,7 @@ from epochcost.statistics.repeats import CONFIDENCE
 
 # How far a full run is off beyond what its epochs show, as a standard deviation over the predicted
 # time: each process has a speed of its own. Measured with 26 quick runs just before or after 13
-# full ones on a virtual machine with two cores (docs/results.md): 0.13, raised as they are so few.
+# full ones on a virtual machine with two cores (docs/predictions.md): 0.13, raised as they are few.
 BETWEEN_PROCESSES = 0.14
 _NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
