@@ -164,17 +164,9 @@ def _cells(row) -> list[str]:
 
 
 def _remarks(row) -> list[str]:
-    notes = ([] if pd.isna(row.settings) else [row.settings]) + remarks.of_search(row)
+    notes = [] if pd.isna(row.settings) else [row.settings]
     if not row.data_complete and row.train_samples == row.complete_samples:
         notes.append("subset of the data")
     if row.weights == RANDOM:
         notes.append("from random weights")
-    if row.batch_size != row.recipe_batch_size:
-        notes.append(f"batch size {row.batch_size:g}")
-    if not row.own_recipe:
-        notes.append("different recipe")
-    if not row.reached:
-        notes.append("missed the target")
-    if row.noisy_runs:
-        notes.append("disturbed")
-    return notes
+    return notes + remarks.of_training(row, row.reached)

@@ -16,14 +16,21 @@ def of_row(row) -> list[str]:
     compares = row.source_id == OWN and pd.notna(row.baseline_epochs)
     if compares and row.epochs != row.baseline_epochs:
         notes.append(f"{row.epochs:g} epochs, not {row.baseline_epochs:g}")
-    if not row.own_recipe:
-        notes.append("different recipe")
-    notes += of_search(row)
+    return notes + of_training(row, row.quality_reached)
+
+
+def of_training(row, reached: bool | float) -> list[str]:
+    """How a row was trained, where that is not by the recipe and in peace, up to the quality.
+
+    Args:
+        reached: whether the quality reached its target; NaN where there is none.
+    """
+    notes = ["different recipe"] * (not row.own_recipe) + of_search(row)
     if pd.notna(row.batch_size) and row.batch_size != row.recipe_batch_size:
         notes.append(f"batch size {row.batch_size:g}, not {row.recipe_batch_size:g}")
     if row.noisy_runs:
         notes.append("disturbed")
-    if pd.notna(row.quality_reached) and not row.quality_reached:
+    if pd.notna(reached) and not reached:
         notes.append("missed the quality target")
     return notes
 
