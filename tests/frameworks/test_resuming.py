@@ -190,11 +190,12 @@ def test_many_kills(killed, framework, seed):
 
 def test_fine_tuning_goes_on_between_its_parts(killed, few_pictures):
     run = killed("fastai")
-    run.workload, run.epochs, run.data = "catsdogs_resnet50", 2, few_pictures
+    run.workload, run.data = "catsdogs_resnet50", few_pictures
     run.start()
     run.wait_for(lambda state: state.get("epochs"))
     assert run.end()
-    content = run.finish()
+    run.start().communicate()
+    content = files.read_json(run.record)
     assert content["interruptions"] == 1
     assert [epoch["epoch"] for epoch in content["epochs"]] == [1, 2]
     assert content["phases"]["predict"] > 0
@@ -290,7 +291,7 @@ def test_a_damaged_checkpoint_is_named_and_left_where_it_is(killed):
     process = run.start()
     _, said = process.communicate()
     assert process.returncode == 1
-    assert f"cannot resume from {path}" in said
+    assert f"cannot resume from {path.relative_to(run.folder)}" in said
     assert "to start over" in said
     assert path.exists()
     assert not run.record.exists()
