@@ -172,7 +172,8 @@ def _measure(
     run = {name: getattr(arguments, name) for name in names} | {"started_at": observation.now()}
     preparing = clocks.Stopwatch()
     rates = yardstick.asked()
-    activity, sampler = Activity(), Sampler(checkpoints and checkpoints.alive)
+    alive = checkpoints and checkpoints.alive
+    activity, sampler = Activity(), Sampler(settings.get("devices", 1), alive)
     prepare_s = describe_s + preparing.seconds()
     framework = _import(arguments.framework, settings)
     imported = clocks.process_age() - waited - prepare_s

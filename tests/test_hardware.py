@@ -2,7 +2,7 @@ import pytest
 
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
-from epochcost.hardware import check_machine
+from epochcost.hardware import check_devices, check_machine
 
 CATALOGUE = ROOT / "config/hardware.yaml"
 LAPTOP = {"gpus": [], "usable_cores": 2}
@@ -17,6 +17,16 @@ def two(name):
     return {"gpus": 2 * one(name)["gpus"], "usable_cores": 12}
 
 
+def test_devices_that_train_one_model_are_alike():
+    check_devices(2, two("Tesla T4"))
+    unequal = {"gpus": [{"name": "Tesla T4"}, {"name": "Tesla P4"}], "usable_cores": 4}
+    check_devices(1, unequal)
+    with pytest.raises(InputError, match="these differ: Tesla T4, Tesla P4; choose equal ones"):
+        check_devices(2, unequal)
+    with pytest.raises(InputError, match="3 devices are wanted, and this machine has 2 GPUs"):
+        check_devices(3, unequal)
+
+
 def test_local_is_any_machine():
     check_machine("local", CATALOGUE, LAPTOP)
 
@@ -29,6 +39,8 @@ def test_a_machine_with_the_gpu_is_that_hardware():
     ("hardware", "machine"),
     [
         ("gce-a2-ultragpu-1g", one("NVIDIA A100-SXM4-80GB", 79.3)),
+        ("crusoe-a100-pcie-80gb", one("NVIDIA A100 80GB PCIe", 79.3)),
+        ("crusoe-a100-sxm-80gb", one("NVIDIA A100-SXM4-80GB", 79.3)),
         ("leadergpu-2xgtx1080", two("NVIDIA GeForce GTX 1080")),
         ("aws-g5.xlarge", one("NVIDIA A10G", 22.5, 4)),
         ("lambda-gpu-1x-gh200", one("NVIDIA GH200 480GB", 95.6, 64)),

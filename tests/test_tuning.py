@@ -340,6 +340,8 @@ json.dump(content | {{"wall_s": 20}}, open(record, "w"))
     ("attempts", "counts"),
     [
         ([("load from others", 30), ("", 10)], 10),
+        ([("another process on the GPU", 30), ("", 10)], 10),
+        ([("GPU slowed down: heat", 30), ("", 10)], 10),
         ([("load from others", 30), ("load from others", 20)], 20),
         ([("load from others", 30), None], 30),
         ([("memory on disk", 30)], 30),  # which the settings may be to blame for

@@ -23,7 +23,9 @@ RULES = {"price_kind": "on_demand", "as_of": None, "source_id": "me"}
 def make_options(record, known):
     """Makes options of mnist_mlp: own full runs of so many seconds, by hardware, at prices."""
 
-    def make(times: dict[str, list[float]], per_hour: dict[str, float], **rules) -> pd.DataFrame:
+    def make(
+        times: dict[str, list[float]], per_hour: dict[str, float], offers=None, **rules
+    ) -> pd.DataFrame:
         records = []
         for hardware, seconds in times.items():
             for trial, total in enumerate(seconds, 1):
@@ -42,7 +44,9 @@ def make_options(record, known):
             for one in records
             for epoch in rows.epoch_rows(one, rows.run_id(one))
         ]  # fmt: skip
-        offers = [prices.Price(name, price, **(RULES | rules)) for name, price in per_hour.items()]
+        offers = offers or [
+            prices.Price(name, price, **(RULES | rules)) for name, price in per_hour.items()
+        ]
         about = configuration.load()
         return options.options_table(
             runs,
@@ -167,9 +171,16 @@ def test_a_spot_machine_says_how_often_it_may_be_taken_away(make_options, known)
     found = options.options_table(
         runs, tables.epochs_table([]), about.complete_samples(), about.recipes, Market(known)
     )
-    p100 = found[found.hardware_id.eq("gce-p100")].set_index("price_kind")
-    assert (p100.loc["spot"].break_even_per_hour > 1).all()
-    assert p100.loc["on_demand"].break_even_per_hour.isna().all()
+    assert found.price_kind.isin(prices.INTERRUPTIBLE).any()
+    assert found.break_even_per_hour.isna().all(), "how long a published start took is not known"
+    offers = [
+        prices.Price("gce-p100", usd, kind, None, "me")
+        for kind, usd in (("on_demand", 1.0), ("spot", 0.5))
+    ]
+    spot, on_demand = make_options({"gce-p100": [3600]}, {}, offers=offers).itertuples()
+    assert (spot.price_kind, on_demand.price_kind) == ("spot", "on_demand")
+    assert 1 < spot.break_even_per_hour < 60
+    assert math.isnan(on_demand.break_even_per_hour)
 
 
 def test_at_the_prices_of_december_2017_gpus_win_all_but_two(known):
@@ -223,6 +234,22 @@ def test_a_price_of_long_ago_is_no_offer(make_options):
 def test_a_part_of_the_samples_is_no_option(make_options, record):
     record["data"]["train_samples"] = 30_000
     assert make_options({"a": [100]}, {"a": 1}).empty
+
+
+def test_generated_data_are_no_option(make_options, record):
+    record["data"]["source"] = "synthetic"
+    assert make_options({"a": [100]}, {"a": 1}).empty
+
+
+def test_advice_says_of_when_its_prices_are(make_options):
+    dated = {"as_of": date(2026, 7, 9)}
+    found = make_options({"slow": [3600], "fast": [360]}, {"slow": 0.1, "fast": 5}, **dated)
+    text = advice.text("mnist_mlp", found, None, None, Rental())
+    assert text.startswith(
+        "mnist_mlp: one training, started and billed by itself, at prices of 2026-07-09\n"
+    )
+    assert "(on-demand, $0.10 an hour on 2026-07-09" in text
+    assert "Unit costs of slow with Keras TensorFlow, training alone" in text
 
 
 def test_other_batches_are_no_option(make_options, record):

@@ -32,6 +32,17 @@ def test_a_prediction_is_held_against_the_full_run_that_is_nearest_in_time(make_
     assert (row.measured_s, row.full_runs, row.hours_apart) == (50.0, 1, 0.5)
 
 
+def test_a_prediction_is_held_against_full_runs_of_its_own_machine(make_tables, record):
+    """Those of one rented type are one row, and may still differ."""
+    day = record["run"]["started_at"][:10]
+    here, there = full_run(record, 40.0, 2), full_run(record, 50.0, 3)
+    there["machine"]["id"] = "ba9876543210"
+    for run, time in ((record, "12:00"), (there, "12:05"), (here, "13:00")):
+        run["run"] |= {"hardware": "gce-p100", "started_at": f"{day}T{time}:00+00:00"}
+    (row,) = predictions.predictions_table(make_tables(record, here, there)[0]).itertuples()
+    assert (row.measured_s, row.full_runs, row.hours_apart) == (40.0, 1, 1.0)
+
+
 def test_the_range_of_several_predictions_holds_their_median(make_tables, record):
     quick = [copy.deepcopy(record) for _ in range(3)]
     quick[2]["blocks"] = [block | {"seconds": 5 * block["seconds"]} for block in quick[2]["blocks"]]

@@ -105,11 +105,24 @@ def test_times_are_those_of_undisturbed_runs_and_quality_is_that_of_all(record, 
     )
     about = (made, epochs, {}, RECIPES, baselines)
     (row,) = quality.quality_table(*about).itertuples()
-    assert (row.runs, row.noisy_runs, row.value) == (2, 1, pytest.approx(0.9815))
+    assert (row.runs, row.noisy_runs, row.value) == (2, 0, pytest.approx(0.9815))
     assert row.time_s == made.time_s.iloc[0]
     assert row.epoch_s < 100
     (row,) = quality.quality_table(*about, keep_disturbed=True).itertuples()
-    assert row.time_s == made.time_s.median()
+    assert (row.time_s, row.noisy_runs) == (made.time_s.median(), 1)
+
+
+def test_times_of_several_machines_are_the_median_of_their_medians(record, baselines):
+    runs = [reaching(record, trial, 0.983) for trial in (1, 2, 3, 4)]
+    for run in runs:
+        run["run"] |= {"hardware": "gce-t4", "id": f"gce-t4/{run['run']['trial']}"}
+    runs[3]["machine"] |= {"id": "ba9876543210"}
+    made = tables.runs_table([rows.run_row(one, "") for one in runs]).assign(
+        time_s=[100.0, 100.0, 100.0, 200.0]
+    )
+    about = (made, tables.epochs_table([]), {}, RECIPES, baselines)
+    (row,) = quality.quality_table(*about).itertuples()
+    assert (row.runs, row.time_s) == (4, 150.0)
 
 
 def test_a_run_without_a_quality_counts_with_its_time(record, baselines):

@@ -1,6 +1,7 @@
 """Repeated runs as one row, and what each two rows say of each other."""
 
 import copy
+import statistics
 
 import pandas as pd
 import pytest
@@ -96,10 +97,29 @@ def test_two_frameworks_are_compared_and_small_differences_are_none(table):
     rows = repeats.comparisons_table(runs).set_index(["framework", "over_framework"])
     faster = rows.loc[("a", "b")]
     assert faster.verdict == "faster"
-    assert faster.ratio == pytest.approx(102.5 / 203.5)
+    ratios = [a / b for a in range(100, 106) for b in (200, 201, 203, 204, 206, 210)]
+    assert faster.ratio == pytest.approx(statistics.median(ratios))
     assert faster.ratio_low < faster.ratio < faster.ratio_high < 0.6
     assert rows.loc[("a", "c")].verdict == repeats.NO_DIFFERENCE
     assert rows.loc[("b", "c")].verdict == "slower"
+
+
+def test_the_ratio_lies_in_its_interval_even_of_times_in_two_clusters(table):
+    """As where TensorFlow waits in some runs; the ratio of the medians would be 0.61."""
+    fast, slow = [240.0 + n / 10 for n in range(8)], [396.0 + n / 10 for n in range(8)]
+    runs = table(a=fast + slow[:7], b=fast[:7] + slow)
+    row = repeats.comparisons_table(runs).iloc[0]
+    assert row.ratio_low <= row.ratio <= row.ratio_high
+    assert row.verdict == repeats.NO_DIFFERENCE
+
+
+def test_disturbed_runs_get_no_verdict_against_undisturbed_ones(table):
+    runs = table(a=[100, 101, 102, 103, 104, 105], b=[200, 201, 203, 204, 206, 210])
+    is_b = runs.framework.eq("b")
+    for noisy, verdict in ((is_b, ""), (is_b | ~is_b, "faster")):
+        row = repeats.comparisons_table(runs.assign(noise=noisy.map({True: "load", False: ""})))
+        assert list(row.verdict) == [verdict]
+        assert list(row.over_noisy_runs) == [6]
 
 
 def test_frameworks_on_different_machines_are_not_compared(table):
@@ -126,6 +146,17 @@ def test_repeated_predictions_have_their_range_and_no_confidence(make_tables, re
     # They can be wrong together, and no precision was wanted of them.
     assert pd.isna(row.precision)
     assert row.ended_by == ""
+
+
+def test_predictions_of_several_machines_reach_over_the_range_of_each(table):
+    parts = []
+    for number, seconds in ((1, 40.0), (2, 80.0)):
+        part = table(machine=f"{number:012x}", a=[seconds])
+        part = part[part.source_id.eq("own")].assign(hardware_id="gce-t4", machine_id="")
+        low_high = {"time_low": seconds * 0.7, "time_high": seconds * 1.3}
+        parts.append(part.assign(predicted=True, **low_high))
+    (row,) = repeats.summaries(pd.concat(parts)).itertuples()
+    assert (row.time_s, row.time_low, row.time_high) == (60, 28, 104)
 
 
 def test_too_few_runs_have_a_ratio_and_no_verdict(table):

@@ -44,7 +44,7 @@ def test_an_own_run_in_another_variant_is_no_base(runs):
 
 @pytest.mark.parametrize(
     "other",
-    [{"machine_id": "b"}, {"vcpus": 2}, {"weights": "random"}, {"data_id": "b"}],
+    [{"machine": "b"}, {"machine_id": "b"}, {"vcpus": 2}, {"weights": "random"}, {"data_id": "b"}],
     ids=str,
 )
 def test_what_ran_elsewhere_or_otherwise_is_no_base(runs, other):

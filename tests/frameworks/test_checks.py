@@ -25,9 +25,9 @@ def check(monkeypatch):
         choices=lambda recipe: {"compile": [False, True]},
     )
 
-    def ask(variant="default", settings=None, here=NO_GPU, device="cpu"):
+    def ask(variant="default", settings=None, here=NO_GPU, device="cpu", name="pytorch"):
         framework.device = lambda: device
-        checks.check(framework, "pytorch", {}, variant, settings or {}, here)
+        checks.check(framework, name, {}, variant, settings or {}, here)
 
     return ask
 
@@ -89,6 +89,18 @@ def test_a_gpu_that_the_libraries_have_left_behind_is_refused(check, installed, 
     installed((7, 0), packages)
     with pytest.raises(InputError, match=r"capability 7\.5 \(T4\) or newer, and Tesla T4 is"):
         check(here=GPU, device="gpu")
+
+
+def test_a_gpu_that_is_too_new_for_tensorflows_builds_is_refused(check, installed):
+    asked = {"here": GPU, "device": "gpu", "name": "keras-tensorflow"}
+    installed((12, 0), CUDNN_9)
+    with pytest.raises(InputError, match="cannot compile for Tesla T4"):
+        check(**asked)
+    check(**asked | {"name": "pytorch"})
+    installed((12, 0), {})  # such as NVIDIA's own build, with the CUDA of its container
+    check(**asked)
+    installed((9, 0), CUDNN_9)
+    check(**asked)
 
 
 def test_a_driver_that_is_too_old_is_named(check, installed):

@@ -50,6 +50,21 @@ def test_a_model_is_in_training_and_in_validation_what_it_should_be(pythons):
     assert answer(pythons["pytorch"], "-c", BEGIN + IS_TRAINED) == [True, True, False] * 2
 
 
+EXACT = """
+layer = nn.LSTM(3, 2)
+exact = pytorch.in_float32(layer.forward, torch.device("cpu"))
+with torch.autocast("cpu", torch.bfloat16):
+    given = torch.rand(4, 3, dtype=torch.bfloat16)
+    kinds = [str(form(given)[0].dtype) for form in (layer, exact)]
+print(json.dumps(kinds))
+"""
+
+
+def test_a_layer_can_be_left_in_float32(pythons):
+    """As an LSTM is on a GPU, which cannot be tried here."""
+    assert answer(pythons["pytorch"], "-c", BEGIN + EXACT) == ["torch.bfloat16", "torch.float32"]
+
+
 SHARES = """
 class Keep:
     '''An optimiser that takes no step, and keeps the gradients.'''

@@ -2,6 +2,8 @@
 
 import functools
 import json
+import os
+from pathlib import Path
 
 import pytest
 from trainings import answer, refused, train
@@ -80,6 +82,21 @@ def test_settings_are_in_force_when_training_begins(begun, framework, workload, 
     assert {name: found[name] for name in expected} == expected
     without = begun(framework, workload, {})
     assert not {name for name in expected if without[name] == expected[name]}
+
+
+def test_what_pytorch_compiled_once_is_compiled_again_by_the_next_training(monkeypatch):
+    """Or the first training on a machine would take longer than all others."""
+    monkeypatch.setattr(frameworks.importlib, "import_module", lambda name: None)
+    folders = []
+    for settings in ({"compile": True}, {"jit_compile": True}):
+        monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR", raising=False)
+        frameworks.load("pytorch", settings)
+        folders.append(Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]))
+    assert len(set(folders)) == 2
+    assert not any(list(folder.iterdir()) for folder in folders)
+    monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR")
+    frameworks.load("pytorch", {})
+    assert "TORCHINDUCTOR_CACHE_DIR" not in os.environ
 
 
 def test_a_gpu_is_not_searched_for_settings_of_the_processor():

@@ -73,7 +73,7 @@ def test_a_job_has_the_gpus_that_its_scheduler_gave_it(nvml, monkeypatch):
 
 
 def test_every_gpu_is_watched_and_its_energy_counted_or_polled(nvml):
-    watched = gpus.watch()
+    watched = gpus.watch(2)
     for power in (100_000, 200_000):
         nvml.power = power
         for gpu in watched:
@@ -90,9 +90,14 @@ def test_every_gpu_is_watched_and_its_energy_counted_or_polled(nvml):
     assert second["held_down_by"] is None, "not known is not the same as no"
 
 
+def test_a_run_on_one_of_two_gpus_is_described_by_that_one(nvml):
+    (gpu,) = gpus.watch(1)
+    assert gpu.summary(1.0)["uuid"] == gpus.describe()[0][0]["uuid"]
+
+
 def test_heat_and_strangers_are_seen(nvml):
     nvml.there, nvml.held = [object()], pynvml.nvmlClocksEventReasonSwThermalSlowdown
-    gpu, _ = gpus.watch()
+    gpu, _ = gpus.watch(2)
     gpu.sample()
     summary = gpu.summary(1.0)
     assert summary["held_down_by"] == ["heat"]
@@ -103,7 +108,7 @@ def test_an_old_driver_tells_by_the_old_name(nvml, monkeypatch):
     monkeypatch.setattr(pynvml, "nvmlDeviceGetCurrentClocksEventReasons", nvml.none)
     reason = pynvml.nvmlClocksThrottleReasonHwSlowdown
     monkeypatch.setattr(pynvml, "nvmlDeviceGetCurrentClocksThrottleReasons", lambda _: reason)
-    gpu, _ = gpus.watch()
+    gpu, _ = gpus.watch(2)
     gpu.sample()
     assert gpu.summary(1.0)["held_down_by"] == ["hardware"]
 
@@ -120,7 +125,7 @@ def test_an_old_driver_tells_by_the_old_name(nvml, monkeypatch):
 )
 def test_gpus_that_are_hidden_are_not_watched(nvml, monkeypatch, named, uuids):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
-    assert [gpu.summary(1.0)["uuid"] for gpu in gpus.watch()] == uuids
+    assert [gpu.summary(1.0)["uuid"] for gpu in gpus.watch(2)] == uuids
 
 
 def test_a_part_of_a_gpu_is_refused_and_no_processor_is_measured_instead(nvml, monkeypatch):
@@ -150,4 +155,4 @@ def test_without_a_driver_there_is_nothing(monkeypatch):
 
     monkeypatch.setattr(pynvml, "nvmlInit", fail)
     assert gpus.describe() == ([], {"driver": None, "cuda_driver": None})
-    assert gpus.watch() == gpus.compute_capabilities() == []
+    assert gpus.watch(2) == gpus.compute_capabilities() == []

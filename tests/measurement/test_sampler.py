@@ -16,7 +16,7 @@ def test_a_run_is_sampled_with_the_processes_that_it_starts(tmp_path):
     alive = tmp_path / "alive"
     alive.touch()
     os.utime(alive, (0, 0))
-    looking = Sampler(alive)
+    looking = Sampler(alive=alive)
     held = "held = bytearray(300 * 2**20); import time; time.sleep(2)"
     subprocess.run([sys.executable, "-c", held], check=True)
     seen = looking.stop()
@@ -60,7 +60,7 @@ def test_what_grows_is_counted_from_the_begin_of_the_run(monkeypatch):
     counts = iter([7, 9])
     grown = {"throttled": 1.0, "swapped_mib": 50.0, "stalled_s": 100.0, "quota_waited_s": None}
     monkeypatch.setattr(sampler, "_counters", lambda: grown | {"throttled": next(counts)})
-    observed = Observed(psutil.Process().pid)
+    observed = Observed(psutil.Process().pid, 1)
     observed.sample()
     summary = observed.summary()
     assert summary["throttled"] == 2

@@ -221,8 +221,9 @@ def test_predictions_stand_beside_what_was_measured():
         "hardware_label": "AMD EPYC, 2 cores", "predicted_s": 42.0, "predicted_low": 41.4,
         "predicted_high": 43.7, "quick_runs": 1, "measured_s": 39.7, "full_runs": 2,
         "predicted_over_measured": 42 / 39.7, "lowest": 1.05, "highest": 1.08, "within": 1,
-        "hours_apart": 0.2, "wall_share": 0.123, "disturbed": False, "synthetic": False,
-        "settings": None, "data_complete": True, "train_samples": 60_000, "weights": "",
+        "with_interval": 1, "hours_apart": 0.2, "wall_share": 0.123, "disturbed": False,
+        "synthetic": False, "settings": None, "data_complete": True, "train_samples": 60_000,
+        "weights": "",
     }  # fmt: skip
     text = quality.predictions_markdown(pd.DataFrame([row]))
     assert text.splitlines()[2] == (

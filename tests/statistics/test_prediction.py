@@ -31,6 +31,14 @@ def quick(*epochs, validation_samples=100) -> dict:
     }
 
 
+def test_how_far_processes_on_a_gpu_differ_is_not_known():
+    one = quick(*(epoch(number) for number in range(1, 9)))
+    on_gpu = one | {"software": one["software"] | {"device": "gpu"}}
+    assert predict(on_gpu).seconds == predict(one).seconds
+    assert predict(one).low is not None
+    assert (predict(on_gpu).low, predict(on_gpu).high) == (None, None)
+
+
 def test_a_steady_run_is_epochs_times_steps_and_passes():
     result = predict(quick(*(epoch(number) for number in range(1, 9))))
     whole = 3 * (100 * 0.01 + 10 * 0.02)

@@ -7,6 +7,7 @@ import pandas as pd
 from epochcost.costs import prices
 from epochcost.costs.billing import HOUR_S
 from epochcost.costs.market import Market
+from epochcost.costs.repeats import GROUP
 from epochcost.costs.rows import OWN
 
 COLUMNS = ["workload", "hardware_id", "hardware_label", "price_kind", "date", "cost_usd"]
@@ -71,11 +72,7 @@ def measured_here(options: pd.DataFrame, runs: pd.DataFrame) -> pd.Series | None
     if own.empty:
         return None
     best = own.loc[own.marginal_usd.idxmin()]
-    same = ["framework", "framework_version", "variant", "hardware_id", "predicted"]
-    ended = runs.source_id.eq(OWN) & runs.status.eq("ok")
-    machine = best.machine_id if pd.notna(best.machine_id) else ""
-    ended &= runs.machine_id.fillna("").eq(machine)
-    matching = runs[ended & (runs[same] == best[same]).all(axis=1)]
+    matching = runs[runs.status.eq("ok") & _shares(runs, best, GROUP)]
     return pd.concat([best, pd.Series({"date": matching.date.max()})])
 
 
@@ -91,10 +88,7 @@ def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.Da
     old = options[
         options.framework.eq(_SOFTWARE_OF_2017)
         & options.variant.eq("default")
-        & options.predicted.eq(option.predicted)
-        & options.synthetic.eq(option.synthetic)
-        & options.hardware_id.eq(option.hardware_id)
-        & options.machine_id.fillna("").eq(option.machine_id if pd.notna(option.machine_id) else "")
+        & _shares(options, option, ["predicted", "hardware_id", "machine_id", "vcpus"])
     ]
     then = old.time_s.min() if len(old) else None
     return Change(
@@ -103,6 +97,12 @@ def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.Da
         software=option.time_s / then if then else None,
         both=option.time_s / base.time_s,
     )
+
+
+def _shares(rows: pd.DataFrame, one: pd.Series, columns: list[str]) -> pd.Series:
+    """Whether each row is like one in some columns; empty texts and missing values are alike."""
+    wanted, there = one[columns].astype(object), rows[columns].astype(object)
+    return there.where(there.notna(), "").eq(wanted.where(wanted.notna(), "")).all(axis=1)
 
 
 def kinds_shown(table: pd.DataFrame) -> pd.DataFrame:

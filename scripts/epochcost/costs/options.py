@@ -85,7 +85,8 @@ def options_table(
 
     An interruptible machine is billed as if it was never interrupted; `break_even_per_hour` is the
     number of interruptions per hour from which the same machine on demand costs no more (empty
-    where that has no price).
+    where that has no price, and for published trainings: each interruption costs another start, and
+    how long theirs took is not known). Trainings on generated data are no options.
 
     `elapsed_s` is from the start of billing to the end of the training, `billed_usd` its bill.
     `efficient` options are Pareto-optimal: no other is both faster and cheaper.
@@ -98,7 +99,7 @@ def options_table(
             size) are no options, and neither are those on another number of samples.
         market: the prices; hardware that can no longer be rented is no option.
     """
-    usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
+    usable = runs[runs.status.eq("ok") & runs.time_s.notna() & ~runs.synthetic.astype(bool)]
     usable = usable[usable.workload.isin(list(recipes))]
     summaries = repeats.summaries(usable, keep_disturbed)
     summaries = summaries[tables.follows_recipe(summaries, recipes)]
@@ -180,7 +181,10 @@ def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
 
 
 def _break_evens(table: pd.DataFrame, rental: Rental) -> list[float]:
-    """Interruptions per hour at which each interruptible option costs as much as on demand."""
+    """Interruptions per hour at which each interruptible option costs as much as on demand.
+
+    NaN for published trainings, as the start after each interruption is not known.
+    """
     on_demand = table[table.price_kind.eq(prices.ON_DEMAND)]
     hourly = dict(zip(on_demand.hardware_id, on_demand.price_per_hour_usd, strict=True))
     return [
@@ -189,7 +193,7 @@ def _break_evens(table: pd.DataFrame, rental: Rental) -> list[float]:
             row.price_per_hour_usd,
             hourly.get(row.hardware_id, np.nan),
         )
-        if row.price_kind in prices.INTERRUPTIBLE
+        if row.price_kind in prices.INTERRUPTIBLE and row.source_id == OWN
         else np.nan
         for row in table.itertuples()
     ]

@@ -7,6 +7,8 @@ from epochcost.costs.repeats import GROUP, predicted_range, undisturbed
 from epochcost.costs.rows import OWN
 
 _SAME = [name for name in GROUP if name != "predicted"]
+# The machine counts where several of one rented type are one row, too.
+_PAIRED = [*_SAME, "machine"]
 COLUMNS = [
     *_SAME,
     "hardware_label",
@@ -19,6 +21,7 @@ COLUMNS = [
     "predicted_over_measured",
     "lowest",
     "highest",
+    "with_interval",
     "within",
     "hours_apart",
     "wall_share",
@@ -31,9 +34,9 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     """predictions.csv: what quick runs predicted over what full runs of the same training took.
 
     A row has the medians over its `pairs`, with the `lowest` and the `highest` ratio of a pair;
-    `within` is how many predictions had the measured time in their interval, empty where none has
-    one; `hours_apart` is the largest gap between the two runs of a pair, and `wall_share` the total
-    time of a quick run over that of a full one.
+    `within` is how many had the measured time in their interval, of the `with_interval` ones that
+    have an interval; `hours_apart` is the largest gap between the two runs of a pair, and
+    `wall_share` the total time of a quick run over that of a full one.
     """
     rows = [
         dict(zip(_SAME, key, strict=True)) | _row(group)
@@ -44,7 +47,7 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
 
 
 def pairs(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
-    """Each quick run with the full run of the same training that started closest to it.
+    """Each quick run with the full run of the same training and machine that started closest to it.
 
     The closest, as a machine's speed drifts. A row has the columns of the quick run, those of the
     full one that end in `_full`, the `hours` between them, the `ratio` of the predicted to the
@@ -57,8 +60,8 @@ def pairs(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     kept = pd.concat(quiet) if quiet else own
     kept = kept.assign(began=pd.to_datetime(kept.started_at, utc=True, format="ISO8601"))
     is_quick = kept.predicted.astype(bool)
-    full = kept.loc[~is_quick, [*_SAME, "run_id", "began", "time_s", "wall_s", "noise"]]
-    both = kept[is_quick].merge(full, on=_SAME, suffixes=("", "_full"))
+    full = kept.loc[~is_quick, [*_PAIRED, "run_id", "began", "time_s", "wall_s", "noise"]]
+    both = kept[is_quick].merge(full, on=_PAIRED, suffixes=("", "_full"))
     low, high = (pd.to_numeric(both[name]) for name in ("time_low", "time_high"))
     both = both.assign(
         time_low=low,
@@ -88,6 +91,7 @@ def _row(pairs: pd.DataFrame) -> dict:
         "predicted_over_measured": pairs.ratio.median(),
         "lowest": pairs.ratio.min(),
         "highest": pairs.ratio.max(),
+        "with_interval": int(has_interval.sum()),
         "within": int(pairs.within[has_interval].sum()) if has_interval.any() else None,
         "hours_apart": pairs.hours.max(),
         "wall_share": pairs.wall_share.median(),

@@ -91,8 +91,9 @@ def quality_table(
     the median epoch with its validation pass, the first of each run left out; `time_s` is the time
     of all epochs, and `time_relative` that over the baseline's. `input_share` is the time to fetch
     batches without training on them, over the time to train on them. Times of disturbed runs do not
-    count, unless there are no others; those of runs whose quality does not count do
-    (`records.early`). `runs` are the ones with a quality.
+    count, unless there are no others (`noisy_runs` says how many of those that count were); those
+    of runs whose quality does not count do (`records.early`). Times of several machines are the
+    median of the machines' medians. `runs` are the ones with a quality.
 
     Args:
         complete_samples: training samples of each workload's complete data.
@@ -105,10 +106,6 @@ def quality_table(
     made = made.merge(
         later.groupby("run_id").time_s.median().rename("epoch_s"), on="run_id", how="left"
     )
-    grouped = made.groupby(GROUP, sort=False, dropna=False)
-    quiet = [undisturbed(group, keep_disturbed) for _, group in grouped]
-    timed = pd.concat(quiet or [made])[["run_id", *_TIMES]]
-    made = made.drop(columns=_TIMES).merge(timed, on="run_id", how="left")
     # Without a quality a run was not judged by today's target.
     made["quality_target"] = made.quality_target.where(made.metric_value.notna())
     table = made.groupby(GROUP, sort=False, dropna=False).agg(
@@ -121,13 +118,9 @@ def quality_table(
         value_high=("metric_value", "max"),
         target=("quality_target", "first"),
         reached=("quality_reached", lambda reached: bool(reached.dropna().astype(bool).all())),
-        epoch_s=("epoch_s", "median"),
-        time_s=("time_s", "median"),
-        input_share=("input_share", "median"),
-        noisy_runs=("noise", lambda flags: int(flags.fillna("").ne("").sum())),
     )
-    table = table[table.runs.gt(0)]
-    table = table.reset_index().merge(_published(runs), on=["workload", "metric"], how="left")
+    table = table[table.runs.gt(0)].reset_index().merge(_times(made, keep_disturbed), on=GROUP)
+    table = table.merge(_published(runs), on=["workload", "metric"], how="left")
     table["complete_samples"] = table.workload.map(complete_samples)
     table["recipe_batch_size"] = table.workload.map(
         {name: recipe["batch_size"] for name, recipe in recipes.items()}
@@ -137,6 +130,20 @@ def quality_table(
     base_s = table.workload.map(_baseline_seconds(runs, baselines))
     table["time_relative"] = (table.time_s / base_s).where(compares)
     return table[COLUMNS].sort_values(["workload", "framework"], kind="stable", ignore_index=True)
+
+
+def _times(made: pd.DataFrame, keep_disturbed: bool) -> pd.DataFrame:
+    """The times of each group of runs, and how many of those that they are from were disturbed."""
+    grouped = made.groupby(GROUP, sort=False, dropna=False)
+    quiet = [undisturbed(group, keep_disturbed) for _, group in grouped]
+    timed = pd.concat(quiet or [made])
+    timed = timed.assign(noisy_runs=timed.noise.fillna("").ne(""))
+    by_machine = timed.groupby([*GROUP, "machine"], dropna=False, as_index=False).agg(
+        dict.fromkeys(_TIMES, "median") | {"noisy_runs": "sum"}
+    )
+    return by_machine.groupby(GROUP, dropna=False, as_index=False).agg(
+        dict.fromkeys(_TIMES, "median") | {"noisy_runs": "sum"}
+    )
 
 
 def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ Pure functions over runs.csv.
 from collections.abc import Callable
 from itertools import combinations
 
+import numpy as np
 import pandas as pd
 
 from epochcost.costs.rows import OWN
@@ -83,6 +84,8 @@ COMPARISONS_COLUMNS = [
     *(f"over_{name}" for name in _COMPARED),
     "runs",
     "over_runs",
+    "noisy_runs",
+    "over_noisy_runs",
     "ratio",
     "ratio_low",
     "ratio_high",
@@ -99,7 +102,7 @@ def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     median, as wide as their own are on average, and has no confidence, however many there are: they
     can all be wrong together. One full run has none. Where several machines of the same hardware
     were measured, the numbers are those of the machines' medians, since runs on one machine say
-    nothing about the next.
+    nothing about the next; the interval of predictions then reaches over that of each of them.
 
     Args:
         runs: rows of runs.csv for successful runs.
@@ -141,8 +144,9 @@ def repeats_table(
 def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
     """What ended the runs of a group: judged over runs, on whichever machine, as the plan does.
 
-    Empty where no precision was wanted. (The plan also counts failed runs, and does not
-    distinguish versions and drivers.)
+    Empty where no precision was wanted. (The plan also counts failed runs, does not distinguish
+    versions and drivers, and counts runs that turn out to be of slower hours only once all are
+    there: of these `budget` may stand where it stopped at the precision.)
 
     Args:
         made: how many runs there are, including those left out.
@@ -156,12 +160,13 @@ def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
 
 
 def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
-    """comparisons.csv: the ratio of medians of every two frameworks or variants on one machine.
+    """comparisons.csv: the ratio of the times of every two frameworks or variants on one machine.
 
-    The interval contains the ratios that a Mann-Whitney test does not reject at 5 %. `verdict` is
-    `faster`, `slower`, `no difference shown` where the interval contains 1, or empty where there
-    are too few runs for an interval. Predictions have neither, as they can all be wrong together.
-    Runs that missed their target are not compared.
+    `ratio` is the median over all pairs of runs, one of each. The interval contains the ratios that
+    a Mann-Whitney test does not reject at 5 %. `verdict` is `faster`, `slower`, `no difference
+    shown` where the interval contains 1, or empty where there are too few runs for an interval, or
+    those of one side alone were disturbed. Predictions have neither, as they can all be wrong
+    together. Runs that missed their target are not compared.
     """
     rows = []
     trained = _usable(runs)
@@ -237,37 +242,51 @@ def _summary(group: pd.DataFrame) -> dict:
             for name in ("hardware_label", "epochs", "batch_size", "metric", "synthetic")
         },
         "metric_value": group.metric_value.median(),
-        "overhead_s": group.overhead_s.median(),
+        "overhead_s": values_of(group, "overhead_s").median(),
         "quality_reached": bool(reached.all()) if len(reached) else None,
-        "noisy_runs": int(group.noise.fillna("").ne("").sum()),
+        "noisy_runs": _noisy(group),
     }
 
 
+def _noisy(group: pd.DataFrame) -> int:
+    """How many runs were disturbed."""
+    return int(group.noise.fillna("").ne("").sum())
+
+
 def predicted_range(median: float, predictions: pd.DataFrame) -> tuple[float, float]:
-    """An interval around the median of predictions, as wide as theirs are on average."""
+    """An interval around the median of predictions, as wide as theirs are on average.
+
+    On several machines it holds the intervals of all, as each is for its own machine.
+    """
     low, high = (
-        (predictions[f"time_{end}"] / predictions.time_s).mean() for end in ("low", "high")
+        median * (predictions[f"time_{end}"] / predictions.time_s).mean() for end in ("low", "high")
     )
-    return median * low, median * high
+    if predictions.machine.nunique() > 1:
+        low, high = (
+            np.fmin(low, predictions.time_low.min()),
+            np.fmax(high, predictions.time_high.max()),
+        )
+    return low, high
 
 
-def values_of(group: pd.DataFrame) -> pd.Series:
-    """The times whose median a row shows: those of its runs, or the machines' medians."""
-    by_machine = group.groupby("machine").time_s.median()
-    return by_machine if len(by_machine) > 1 else group.time_s
+def values_of(group: pd.DataFrame, column: str = "time_s") -> pd.Series:
+    """The values whose median a row shows: those of its runs, or the machines' medians."""
+    by_machine = group.groupby("machine")[column].median()
+    return by_machine if len(by_machine) > 1 else group[column]
 
 
 def _machine_spread(group: pd.DataFrame) -> float | None:
-    medians = group.groupby("machine").time_s.median()
-    return medians.max() / medians.min() if len(medians) > 1 else None
+    medians = values_of(group)
+    return medians.max() / medians.min() if group.machine.nunique() > 1 else None
 
 
 def _comparison(group: pd.DataFrame, other: pd.DataFrame) -> dict:
     times, others = group.time_s, other.time_s
     predicted = group.predicted.any()
     interval = None if predicted else repeats.ratio_interval(times, others)
+    noisy, others_noisy = _noisy(group), _noisy(other)
     verdict = ""
-    if interval:
+    if interval and (noisy == len(group)) == (others_noisy == len(other)):
         verdict = NO_DIFFERENCE
         if interval.high < 1:
             verdict = "faster"
@@ -276,7 +295,9 @@ def _comparison(group: pd.DataFrame, other: pd.DataFrame) -> dict:
     return {
         "runs": len(times),
         "over_runs": len(others),
-        "ratio": times.median() / others.median(),
+        "noisy_runs": noisy,
+        "over_noisy_runs": others_noisy,
+        "ratio": np.median(np.divide.outer(times.to_numpy(), others.to_numpy())),
         "ratio_low": interval.low if interval else None,
         "ratio_high": interval.high if interval else None,
         "verdict": verdict,

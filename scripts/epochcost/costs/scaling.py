@@ -11,6 +11,7 @@ _SAME = [
     "framework",
     "framework_version",
     "hardware_id",
+    "machine",
     "machine_id",
     "driver",
     "vcpus",
@@ -39,7 +40,7 @@ COLUMNS = [
 def scaling_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     """One row per number of GPUs used, where the same hardware also trained with one.
 
-    Machines of one rented type are pooled; each `local` one is compared with itself.
+    Each machine is compared with itself.
 
     `speedup` is the median time with one GPU over that with several; `efficiency` is that per GPU
     used, `efficiency_paid` per GPU paid for (both 1 at best). Runs that failed or missed their

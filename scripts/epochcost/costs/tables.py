@@ -237,9 +237,9 @@ def without_price(relative: pd.DataFrame) -> int:
     return int(relative.cost_kind.isna().sum())
 
 
-def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]:
+def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> pd.Series:
     """Whether each row was trained by its workload's recipe, apart from the batch size."""
-    return [
+    follows = [
         row.source_id != OWN
         or (
             row.workload in recipes
@@ -247,6 +247,7 @@ def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> list[bool]:
         )
         for row in table.itertuples()
     ]
+    return pd.Series(follows, index=table.index, dtype=bool)
 
 
 def has_all_samples(rows: pd.DataFrame, complete: pd.Series) -> pd.Series:

@@ -17,8 +17,11 @@ and, where it can train one model on several devices (variants.DEVICES),
 `definition` is the workload's module, `split` what it made of the arrays (workloads/__init__.py).
 """
 
+import atexit
 import importlib
 import os
+import shutil
+import tempfile
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -111,7 +114,17 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
         # Without a GPU, JAX treats the processor as this many devices.
         more = f"--xla_force_host_platform_device_count={settings['devices']}"
         os.environ["XLA_FLAGS"] = f"{os.getenv('XLA_FLAGS', '')} {more}".strip()
+    if settings.get("compile") or settings.get("jit_compile"):
+        # PyTorch would find what earlier trainings compiled; a machine that is new has nothing.
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = _folder_of_this_process()
     return importlib.import_module(f"epochcost.frameworks.{FRAMEWORKS[name].module}")
+
+
+def _folder_of_this_process() -> str:
+    """A new, empty folder that goes when this process ends."""
+    folder = tempfile.mkdtemp(prefix="epochcost-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def of_device(device: str, known: dict[str, list]) -> dict[str, list]:

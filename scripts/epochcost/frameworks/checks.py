@@ -11,6 +11,9 @@ from epochcost.measurement import gpus, machine
 # From cuDNN 9.11 on, and with all of CUDA 13, GPUs older than this (T4, RTX 20) are not supported.
 _OLDEST = (7, 5)
 _LAST_FOR_OLDER = (9, 10)
+# TensorFlow's own builds end the process on Blackwell (compute capability 10 and newer), as their
+# compiler stops at PTX 8.5 (https://github.com/tensorflow/tensorflow/issues/111958).
+_TOO_NEW_FOR_TENSORFLOW = (10, 0)
 
 
 def check(
@@ -33,6 +36,8 @@ def check(
             the machine lacks bfloat16.
     """
     _check_device(framework, here)
+    if name == "keras-tensorflow" and here["gpus"]:
+        _check_tensorflow(framework, here)
     if variant == variants.BFLOAT16 and not machine.has_bfloat16(framework.device()):
         raise InputError("this machine has no arithmetic for bfloat16")
     if variant == variants.TUNED:
@@ -74,6 +79,17 @@ def _check_device(framework: ModuleType, here: dict[str, Any]) -> None:
         raise InputError(
             f"{framework.VERSION} does not see {name}; "
             "set CUDA_VISIBLE_DEVICES to an empty text to measure the processor"
+        )
+
+
+def _check_tensorflow(framework: ModuleType, here: dict[str, Any]) -> None:
+    """Refuse a GPU that TensorFlow's own builds, which bring their CUDA, cannot compile for."""
+    too_new = any(one >= _TOO_NEW_FOR_TENSORFLOW for one in gpus.compute_capabilities())
+    if too_new and _version("nvidia-cudnn-cu12"):
+        raise InputError(
+            f"{framework.VERSION} cannot compile for {here['gpus'][0]['name']} (compute capability "
+            "10 or newer); name a Python with a build that can, such as NVIDIA's (`python:` in "
+            "config/config.yaml)"
         )
 
 

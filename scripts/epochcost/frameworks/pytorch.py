@@ -322,9 +322,23 @@ def arrange(model, training, validation, settings: dict):
 
 
 def compute_in_bfloat16(model: nn.Module, place: torch.device) -> None:
-    """Let a model compute in bfloat16 where PyTorch deems it safe; weights stay as they are."""
+    """Let a model compute in bfloat16 where PyTorch deems it safe; weights stay as they are.
+
+    On a GPU LSTMs stay in float32: PyTorch's autocast takes them to float16, whatever it is told
+    (`_cudnn_rnn_cast_reflatten`).
+    """
     forward = torch.autocast(place.type, torch.bfloat16)(model.forward)
     model.forward = lambda inputs: forward(inputs).float()
+    if place.type == "cuda":
+        for layer in model.modules():
+            if isinstance(layer, nn.LSTM):
+                layer.forward = in_float32(layer.forward, place)
+
+
+def in_float32(forward: Callable, place: torch.device) -> Callable:
+    """A layer's function of one tensor, computed in float32 even where autocast is on."""
+    exact = torch.autocast(place.type, enabled=False)(forward)
+    return lambda inputs: exact(inputs.float())
 
 
 def synchronise_of(place: torch.device) -> Callable[[], None]:

@@ -9,8 +9,10 @@ import psutil
 from epochcost.measurement.gpus import POWER_CAP
 from epochcost.measurement.sampler import OTHERS_LIMIT_CORES
 
-# The flag for a disturbance that passes by itself.
-OTHERS = "load from others"
+# Flags for what passes by itself.
+OTHERS, OTHERS_ON_GPU, GPU_SLOWED = (
+    "load from others", "another process on the GPU", "GPU slowed down",
+)  # fmt: skip
 _DISTURBED_LIMIT = 0.05
 _STEAL_LIMIT = 0.02
 _WAITING_LIMIT = 0.01
@@ -60,8 +62,8 @@ def noise(summary: dict[str, Any], seen: dict[str, Any], interruptions: int = 0)
         "waiting for memory": (seen.get("memory_stalled_share") or 0) > _WAITING_LIMIT,
         "memory on disk": (seen.get("swapped_mib") or 0) > _SWAP_LIMIT_MIB,
         "share of the container used up": (seen.get("quota_waited_share") or 0) > _WAITING_LIMIT,
-        "another process on the GPU": any(gpu["processes_before"] for gpu in gpus),
-        f"GPU slowed down: {', '.join(sorted(held_down))}": bool(held_down),
+        OTHERS_ON_GPU: any(gpu["processes_before"] for gpu in gpus),
+        f"{GPU_SLOWED}: {', '.join(sorted(held_down))}": bool(held_down),
         "not sampled": not seen,
         "interrupted, and watched since its last start alone": interruptions > 0,
     }

@@ -5,7 +5,6 @@ but charged. Each process has a file, named after its start time, that the sampl
 second, so the next process knows how long it lived, and how many starts came to nothing.
 """
 
-import os
 import shutil
 import sys
 import time
@@ -46,7 +45,7 @@ def what_runs(
         "code": code,
         "hardware": [
             here["cpu_model"], here["cpu_kind"], here["usable_cores"],
-            [gpu["name"] for gpu in here["gpus"]], device, os.environ.get("CUDA_VISIBLE_DEVICES"),
+            [gpu["name"] for gpu in here["gpus"]], device,
         ],
     }  # fmt: skip
 

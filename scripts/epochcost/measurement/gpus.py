@@ -51,13 +51,16 @@ def compute_capabilities() -> list[tuple[int, int]]:
         return [pynvml.nvmlDeviceGetCudaComputeCapability(handle) for handle in handles or []]
 
 
-def watch() -> "list[Watched]":
-    """The GPUs that this process may use, to be sampled; none where there is no driver."""
+def watch(count: int) -> "list[Watched]":
+    """The first `count` GPUs that this process may use, to be sampled; none without a driver.
+
+    Frameworks train on the first ones.
+    """
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
         return []
-    return [Watched(handle) for handle in _visible()]
+    return [Watched(handle) for handle in _visible()[:count]]
 
 
 def _visible() -> list:
@@ -73,7 +76,10 @@ def _visible() -> list:
     for handle in chosen:
         if (_ask(pynvml.nvmlDeviceGetMigMode, handle) or [0])[0]:
             name = pynvml.nvmlDeviceGetName(handle)
-            raise InputError(f"{name} is divided into MIG instances, which cannot be measured yet")
+            raise InputError(
+                f"{name} is divided into MIG instances, which cannot be measured yet; name other "
+                "GPUs in CUDA_VISIBLE_DEVICES, or none (an empty text)"
+            )
     return chosen
 
 

@@ -31,13 +31,17 @@ class Sampler:
     """Samples this process and its machine from creation until `stop`.
 
     Args:
+        gpus_used: how many GPUs the run trains on, if there are any.
         alive: a file to touch at each sample, as long as it exists.
     """
 
-    def __init__(self, alive: Path | None = None) -> None:
+    def __init__(self, gpus_used: int = 1, alive: Path | None = None) -> None:
         package = Path(__file__).resolve().parents[2]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(os.getpid()), *([str(alive)] if alive else [])],
+            [
+                *(sys.executable, "-m", __name__, str(os.getpid()), str(gpus_used)),
+                *([str(alive)] if alive else []),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": str(package)},
@@ -59,9 +63,11 @@ class Observed:
 
     Args:
         pid: the process of the run; those that it starts count towards it.
+        gpus_used: how many GPUs it trains on, if there are any.
     """
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, gpus_used: int) -> None:
+        self._gpus = gpus.watch(gpus_used)  # first, before the run is on them itself
         self._run = psutil.Process(pid)
         self._since = time.perf_counter()
         self._memory = [0]
@@ -70,7 +76,6 @@ class Observed:
         self._clocks: list[float] = []
         self._counters = _counters()
         self._energy = _Rapl()
-        self._gpus = gpus.watch()
         self.samples = 0
 
     def sample(self) -> None:
@@ -233,12 +238,12 @@ def _stalled() -> float | None:
     return int(line.rpartition("total=")[2]) / 1e6
 
 
-def _observe(pid: int, alive: Path | None) -> None:
+def _observe(pid: int, gpus_used: int, alive: Path | None) -> None:
     """Sample until standard input is closed, then print the summary."""
     # A signal to stop is meant for the run, which then ends this process too.
     for notice in (signal.SIGTERM, signal.SIGINT):
         signal.signal(notice, signal.SIG_IGN)
-    observed = Observed(pid)
+    observed = Observed(pid, gpus_used)
     ended = False
     while not ended:
         observed.sample()
@@ -252,6 +257,6 @@ def _observe(pid: int, alive: Path | None) -> None:
 
 if __name__ == "__main__":
     try:
-        _observe(int(sys.argv[1]), Path(sys.argv[2]) if sys.argv[2:] else None)
+        _observe(*map(int, sys.argv[1:3]), Path(sys.argv[3]) if sys.argv[3:] else None)
     except (psutil.Error, BrokenPipeError):
         sys.exit(1)  # the run was killed, and nobody needs the summary

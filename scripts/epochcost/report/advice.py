@@ -9,8 +9,9 @@ from epochcost.costs.rows import OWN
 from epochcost.words import amounts, names, remarks
 
 _OPTION = (
-    "An option is a training by the recipe itself on all of its data that did not miss its quality "
-    "target, with a price that holds now (--config price=0.10 gives this machine one)."
+    "An option is a training by the recipe itself on all of its real data that did not miss its "
+    "quality target, with a price that the price book has (--config price=0.10 gives this machine "
+    "one)."
 )
 # More interruptions an hour than any provider has.
 _RARE_LIMIT = 60
@@ -33,11 +34,19 @@ def text(
     if options.empty:
         return f"{workload}: no option is known. {_OPTION}\n"
     options = options.assign(apart=names.tell_apart(options))
-    lines = [f"{workload}: one training, started and billed by itself"]
+    lines = [f"{workload}: one training, started and billed by itself{_dates(options)}"]
     lines += [*_cheapest(options, deadline_s), _fastest(options, budget_usd)]
     lines += ["", *_table(options[options.efficient.astype(bool)]), ""]
     lines += _break_evens(options, rental) + _units(options) + _caveats(options)
     return "\n".join(lines) + "\n"
+
+
+def _dates(options: pd.DataFrame) -> str:
+    """When the prices were those of the providers; that of the machine at hand has no date."""
+    dates = sorted(set(options.price_date.fillna("")) - {""})
+    if not dates:
+        return ""
+    return f", at prices of {dates[0]}" + (f" to {dates[-1]}" if len(dates) > 1 else "")
 
 
 def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> list[str]:
@@ -70,8 +79,13 @@ def _said(option: pd.Series) -> str:
         f"{_name(option)}, {_span(option, 'elapsed', amounts.seconds)} for "
         f"{_span(option, 'billed', amounts.dollars)} ("
         f"{names.price_kind(option.price_kind)}, {amounts.price(option.price_per_hour_usd)} an hour"
-        f"{_notes(option)}{_break_even_rate(option)})"
+        f"{_since(option)}{_notes(option)}{_break_even_rate(option)})"
     )
+
+
+def _since(option: pd.Series) -> str:
+    dated = pd.notna(option.price_date) and option.price_date
+    return f" on {option.price_date}" if dated else ""
 
 
 def _break_even_rate(option: pd.Series) -> str:
@@ -189,7 +203,7 @@ def _units(options: pd.DataFrame) -> list[str]:
         )
         if pd.notna(value)
     ]
-    return [f"Unit costs of the cheapest, training alone: {', '.join(parts)}."]
+    return [f"Unit costs of {_name(best)}, training alone: {', '.join(parts)}."]
 
 
 def _caveats(options: pd.DataFrame) -> list[str]:
@@ -210,6 +224,9 @@ def _caveats(options: pd.DataFrame) -> list[str]:
         lines.append(
             "Single runs are taken as exact: how far runs differ from each other is not known."
         )
-    if options.billing_increment_s.isna().any() and options.price_kind.ne("owned").any():
-        lines.append("Where a provider's increments are not known, the bill is by the second.")
+    if (options.billing_increment_s.isna() & options.price_kind.ne(prices.OWNED)).any():
+        lines.append(
+            "Where a provider's increments or fees are not known, the bill is by the second, "
+            "without fees."
+        )
     return lines

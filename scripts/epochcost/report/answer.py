@@ -89,7 +89,7 @@ def _cost(row, is_here: bool) -> str:
             return "at an unknown cost (set its price on that machine)"
         if is_here:
             return "at an unknown cost (no price configured; set one: --config price=0.10)"
-        return f"at an unknown cost (no price of {row.hardware_id} is known)"
+        return f"at an unknown cost (the price book has none of {row.hardware_id})"
     said_below = row.mixed_price_kinds and pd.notna(row.cost_relative)
     usual = row.price_kind == prices.ON_DEMAND or said_below
     kind = "" if usual else f" ({names.price_kind(row.price_kind)})"

@@ -109,7 +109,7 @@ def _prediction_cells(row) -> list[str]:
         amounts.seconds(row.measured_s),
         str(row.full_runs),
         _ratio(row),
-        "" if pd.isna(row.within) else f"{row.within:.0f} of {row.quick_runs}",
+        "" if pd.isna(row.within) else f"{row.within:.0f} of {row.with_interval}",
         f"{row.hours_apart:.1f}",
         f"{row.wall_share:.1%}",
         ", ".join(_prediction_remarks(row)),

@@ -24,8 +24,9 @@ class Prediction:
 
     waits_s: of these, seconds that Keras on TensorFlow waits between epochs.
     low, high: 95 % interval for a full run in the same hour: the observed variation from one epoch
-        to the next, and that from one process to the next (BETWEEN_PROCESSES). None where too few
-        epochs, or epochs of different kinds, say nothing about how they vary.
+        to the next, and that from one process to the next (BETWEEN_PROCESSES). None on a GPU, where
+        the latter was never measured, and where too few epochs, or epochs of different kinds, say
+        nothing about how they vary.
     """
 
     seconds: float
@@ -63,7 +64,7 @@ def predict(record: dict[str, Any]) -> Prediction:
         later = [fmean(seconds[1:]) if seconds else 0.0 for seconds in seen.values()]
         waits_s, by_chance = waited.expected(*later, epochs)
     seconds = _start_up(record, waited) + epochs * fmean(by_epoch[1:]) + waits_s
-    if len(by_epoch) < 3:
+    if len(by_epoch) < 3 or record["software"].get("device") == "gpu":
         return Prediction(seconds, None, None, waits_s)
     process = BETWEEN_PROCESSES * seconds
     reach = math.hypot(_reach(by_epoch[1:], epochs), _NORMAL * process, _NORMAL * by_chance)
