@@ -138,12 +138,9 @@ def _times(made: pd.DataFrame, keep_disturbed: bool) -> pd.DataFrame:
     quiet = [undisturbed(group, keep_disturbed) for _, group in grouped]
     timed = pd.concat(quiet or [made])
     timed = timed.assign(noisy_runs=timed.noise.fillna("").ne(""))
-    by_machine = timed.groupby([*GROUP, "machine"], dropna=False, as_index=False).agg(
-        dict.fromkeys(_TIMES, "median") | {"noisy_runs": "sum"}
-    )
-    return by_machine.groupby(GROUP, dropna=False, as_index=False).agg(
-        dict.fromkeys(_TIMES, "median") | {"noisy_runs": "sum"}
-    )
+    wanted = dict.fromkeys(_TIMES, "median") | {"noisy_runs": "sum"}
+    by_machine = timed.groupby([*GROUP, "machine"], dropna=False, as_index=False).agg(wanted)
+    return by_machine.groupby(GROUP, dropna=False, as_index=False).agg(wanted)
 
 
 def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
