@@ -31,7 +31,7 @@ from epochcost.measurement import (
     revision,
     schedule,
     software,
-    threads,
+    variables,
     yardstick,
 )
 from epochcost.measurement.activity import Activity
@@ -82,7 +82,7 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=_seed, default=1, help="the trial number is added to it")
     arguments = parser.parse_args()
-    threads.lift_limits()
+    variables.lift_limits()
     if arguments.choices:
         recipe = _recipe(arguments.workload, arguments.framework)
         print(json.dumps(frameworks.load(arguments.framework).choices(recipe)))
@@ -171,7 +171,7 @@ def _measure(
     names = ("hardware", "workload", "framework", "variant", "trial", "scale")
     run = {name: getattr(arguments, name) for name in names} | {"started_at": observation.now()}
     preparing = clocks.Stopwatch()
-    rates = yardstick.asked()
+    rates, effective = yardstick.asked(), variables.effective()
     alive = checkpoints and checkpoints.alive
     activity, sampler = Activity(), Sampler(settings.get("devices", 1), alive)
     prepare_s = describe_s + preparing.seconds()
@@ -198,7 +198,7 @@ def _measure(
     }
     clock = clocks.Clock(schedule.plan(arguments.scale, recipe, *samples), waited)
     if checkpoints:
-        version, device = [framework.VERSION, settings], framework.device()
+        version, device = [framework.VERSION, settings, effective], framework.device()
         this = what_runs(about, clock, version, device, revision.code(ROOT))
         run["started_at"] = checkpoints.begin(this, clock, run["started_at"])
     for phase, seconds in (("import", imported), ("data", reading), ("measuring", prepare_s)):
@@ -206,7 +206,7 @@ def _measure(
     given_up = checkpoints is not None and checkpoints.starts > MOST_STARTS
     limit_s = arguments.time_limit
     failure = _train(framework, definition, split, clock, about, settings, limit_s, given_up)
-    about["software"] = software.describe(framework, settings)
+    about["software"] = software.describe(framework, settings) | {"variables": effective}
     shares, seen = activity.summary(), sampler.stop()
     return observation.record(run, about, clock, shares, seen, failure)
 

@@ -38,3 +38,14 @@ def test_the_framework_s_own_loop_is_no_input(record, loop_s, share):
     record["steady_state"] = {"samples_per_second": 1000.0}
     record["input"] = {"steps": 100, "seconds": 0.3, "loop_s": loop_s}
     assert rows.run_row(record, "").input_share == pytest.approx(share)
+
+
+def test_variables_that_change_how_a_framework_computes_are_shown_as_settings(record):
+    record["run"] |= {"hardware": "local"}
+    assert rows.run_row(record, "").settings == ""
+    record["software"] |= {
+        "settings": {"threads": 1},
+        "variables": {"XLA_FLAGS": "--xla_a --xla_b", "NVIDIA_TF32_OVERRIDE": "1"},
+    }
+    settings = rows.run_row(record, "").settings
+    assert settings == "NVIDIA_TF32_OVERRIDE=1 XLA_FLAGS='--xla_a --xla_b' threads=1"

@@ -131,14 +131,16 @@ def test_a_run_that_may_use_one_core_uses_one(pythons, little, tmp_path, framewo
     assert record["utilisation"]["cpu_share"] <= 1.1 / record["machine"]["logical_cores"]
 
 
-def test_threads_are_those_of_the_cores_whatever_a_scheduler_has_set(pythons, little, tmp_path):
-    """Snakemake sets this one to 1 where it was told to use one core."""
+def test_limits_on_threads_are_lifted_and_other_variables_are_on_record(pythons, little, tmp_path):
+    """Snakemake sets the first one to 1 where it was told to use one core."""
     own = answer(pythons["pytorch"], "-c", "import torch; print(torch.get_num_threads())")
     record = train(
         pythons["pytorch"], "mnist_mlp", "pytorch", little, tmp_path / "r.json",
-        prefix=("env", f"OMP_NUM_THREADS={own + 1}"),
+        prefix=("env", f"OMP_NUM_THREADS={own + 1}", "OMP_PROC_BIND=false", "ONEDNN_MAX_CPU_ISA="),
     )  # fmt: skip
     assert record["software"]["threads"] == own
+    assert record["software"]["variables"]["OMP_PROC_BIND"] == "false"
+    assert not {"OMP_NUM_THREADS", "ONEDNN_MAX_CPU_ISA"} & set(record["software"]["variables"])
 
 
 @pytest.mark.parametrize("framework", ["keras-jax", "keras-torch", "pytorch"])

@@ -1,6 +1,7 @@
 """Runs and epochs as rows: one shape for records made here and for published measurements."""
 
 import re
+import shlex
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +32,8 @@ class RunRow:
     weights: what the model started from, `random` where its recipe's weights were not available;
         empty where the recipe names none.
     data_id: which prepared arrays trained an own run: the start of the sha256 over them.
-    settings: changes to the framework's default settings; empty for none.
+    settings: changes to the framework's default settings, and environment variables that change how
+        it computes; empty for none.
     input_share: for an own full run, time just to fetch a batch over the time of a training step.
     gflops, gflops_share: for an own run, operations per second, and over what the processor can do.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
@@ -148,7 +150,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         train_samples=data["train_samples"],
         data_id=data["sha256"][:8],
         weights=_weights(record["weights"]),
-        settings=_settings(record["software"]["settings"]),
+        settings=_settings(record["software"]),
         synthetic=data["source"] == "synthetic",
         predicted=quick,
         gpu_count=len(machine["gpus"]),
@@ -272,9 +274,10 @@ def gflops_share(record: dict[str, Any]) -> float | None:
     return achieved / yardstick["matmul_gflops"]
 
 
-def _settings(changed: dict[str, Any]) -> str:
-    """Settings that differ from the framework's defaults, as `name=value`; empty for none."""
-    return " ".join(f"{name}={value}" for name, value in sorted(changed.items()))
+def _settings(software: dict[str, Any]) -> str:
+    """What differs from the framework's defaults, as `name=value`; empty for nothing."""
+    changed = software["settings"] | software["variables"]
+    return " ".join(f"{name}={shlex.quote(str(changed[name]))}" for name in sorted(changed))
 
 
 def _weights(started_from: dict[str, Any] | None) -> str:

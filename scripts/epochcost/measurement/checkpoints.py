@@ -30,7 +30,8 @@ def what_runs(
 
     Args:
         about: the machine, recipe, data, weights and seed, as in the record.
-        software: the framework's version, and what the variant changes in its settings.
+        software: the framework's version, what the variant changes in its settings, and environment
+            variables that change how it computes.
         device: what is trained on (`gpu` or `cpu`).
         code: which epochcost this is (`revision.code`).
     """

@@ -37,6 +37,7 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
     for name in ("cloud", "hypervisor", "cache_kib", "cpu_kind", "cuda_driver", "limits"):
         record["machine"].setdefault(name, None)
     record["software"].setdefault("settings", {})
+    record["software"].setdefault("variables", {})
     record["software"].setdefault("environment", None)
     for name in ("energy_method", "yardstick", "flop_per_sample"):
         record.setdefault(name, None)

@@ -213,7 +213,8 @@ def _caveats(options: pd.DataFrame) -> list[str]:
     if options.source_id.ne(OWN).any() and options.source_id.eq(OWN).any():
         lines.append(
             "Published trainings are billed for their epochs alone, as no more is known of them; "
-            "those measured here with start, data and building."
+            "those measured here with start, data and building. They ran on the software of then: "
+            "GPUs older than the T4 do not run the frameworks pinned here."
         )
     if options.predicted.any():
         lines.append(

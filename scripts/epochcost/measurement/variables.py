@@ -1,0 +1,63 @@
+"""Environment variables that change how a framework computes: removed, or put on record."""
+
+import os
+
+# Snakemake sets the first six to the threads of a job, which --cores may make fewer than the cores.
+# PyTorch respects them, TensorFlow and JAX do not: frameworks in the same table would differ.
+_LIMITS = (
+    "OMP_NUM_THREADS",
+    "GOTO_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "TF_NUM_INTRAOP_THREADS",
+    "TF_NUM_INTEROP_THREADS",
+    "NPROC",
+    "PJRT_NPROC",
+)
+
+# Set by users, modules of a cluster or images (NVIDIA's of PyTorch turn TF32 on). Removing them
+# would not do: some act as a process starts, and some are needed on the machine that has them.
+_EFFECTIVE = (
+    # The loader and the allocator of the C library.
+    *("LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX", "MALLOC_MMAP_MAX_"),
+    *("MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_TRIM_THRESHOLD_"),
+    # Threads.
+    *("OMP_DYNAMIC", "OMP_PLACES", "OMP_PROC_BIND", "OMP_SCHEDULE", "OMP_WAIT_POLICY"),
+    *("GOMP_CPU_AFFINITY", "GOMP_SPINCOUNT", "KMP_AFFINITY", "KMP_BLOCKTIME", "MKL_DYNAMIC"),
+    # Kernels for processors.
+    *("ATEN_CPU_CAPABILITY", "MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS", "TF_ENABLE_ONEDNN_OPTS"),
+    *("DNNL_DEFAULT_FPMATH_MODE", "DNNL_MAX_CPU_ISA"),
+    *("ONEDNN_DEFAULT_FPMATH_MODE", "ONEDNN_MAX_CPU_ISA"),
+    # Compilers.
+    *("TF_XLA_FLAGS", "XLA_FLAGS", "TORCHDYNAMO_DISABLE", "TORCHINDUCTOR_MAX_AUTOTUNE"),
+    *("TORCH_COMPILE_DISABLE", "JAX_COMPILATION_CACHE_DIR", "JAX_DISABLE_JIT"),
+    # Precision, and results that are the same each time.
+    *("JAX_DEFAULT_MATMUL_PRECISION", "JAX_ENABLE_X64", "NVIDIA_TF32_OVERRIDE"),
+    *("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "TF_ENABLE_AUTO_MIXED_PRECISION"),
+    *("CUBLAS_WORKSPACE_CONFIG", "TF_CUDNN_DETERMINISTIC", "TF_DETERMINISTIC_OPS"),
+    # Devices and their memory.
+    *("CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_LAUNCH_BLOCKING", "JAX_PLATFORMS"),
+    *("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING"),
+    *("TF_CUDNN_USE_AUTOTUNE", "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR"),
+    *("TF_GPU_THREAD_COUNT", "TF_GPU_THREAD_MODE"),
+    *("XLA_PYTHON_CLIENT_ALLOCATOR", "XLA_PYTHON_CLIENT_PREALLOCATE"),
+)
+
+
+def lift_limits() -> None:
+    """Remove limits on threads from the environment; to use fewer cores, allow fewer (taskset).
+
+    Call this before a framework is imported, which is when it reads them.
+    """
+    for name in _LIMITS:
+        os.environ.pop(name, None)
+
+
+def effective() -> dict[str, str]:
+    """The variables that are set and change how a framework computes, with their values.
+
+    Call this before a framework is loaded, as settings of the run are passed in some of them.
+    """
+    return {name: os.environ[name] for name in _EFFECTIVE if os.environ.get(name)}
