@@ -36,6 +36,9 @@ rule prepare:
     localrule: True
     conda:
         "../envs/workflow.yaml"
+    params:
+        # Arrays that other code prepared are prepared again.
+        code=lambda wildcards: preparation_of(wildcards.dataset),
     message:
         "Preparing the arrays of {wildcards.dataset} ({wildcards.kind})"
     shell:

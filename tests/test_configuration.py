@@ -231,7 +231,7 @@ def test_a_workload_that_no_configured_framework_trains_is_refused(tmp_path, set
 def test_all_workloads_are_all_that_the_frameworks_train(settings):
     few = configuration.load(settings | {"workloads": "all"})["workloads"]
     assert "catsdogs_resnet50" not in few
-    assert len(few) == 7
+    assert few[:3] == ["mnist_mlp", "mnist_cnn", "cifar10_cnn"]
     of_fastai = configuration.load(settings | {"workloads": "all", "frameworks": "fastai"})
     assert of_fastai["workloads"] == ["mnist_cnn", "cifar10_cnn", "catsdogs_resnet50"]
 

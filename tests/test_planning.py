@@ -91,6 +91,22 @@ def test_another_recipe_or_number_of_cores_is_a_new_trial(known, tmp_path, keep)
         assert trials(plan(known(), tmp_path)) == [2]
 
 
+def test_other_variables_that_change_how_a_framework_computes_are_a_new_trial(
+    known, tmp_path, keep, monkeypatch
+):
+    keep(1)
+    keep(1, machine=ELSEWHERE, hardware="gce-t4")
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true")
+    assert trials(plan(known(), tmp_path)) == [2]
+    # Which variables another machine has is not known here.
+    assert plan(known(hardware=["gce-t4"]), tmp_path).missing == []
+    path = keep(2)
+    content = json.loads(path.read_text())
+    content["software"]["variables"] = {"XLA_FLAGS": "--xla_cpu_enable_fast_math=true"}
+    path.write_text(json.dumps(content))
+    assert plan(known(), tmp_path).missing == []
+
+
 def test_another_title_or_target_is_the_same_recipe(known, tmp_path, keep):
     path = keep(1)
     content = json.loads(path.read_text())

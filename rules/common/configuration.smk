@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
 from epochcost import configuration, lock, planning, tuning, variants
 from epochcost.costs import prices
-from epochcost.datasets import registry
+from epochcost.datasets import preparation, registry
 from epochcost.errors import InputError, one_line
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine

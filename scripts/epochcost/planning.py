@@ -23,6 +23,7 @@ from epochcost.configuration import Configuration
 from epochcost.costs import rows
 from epochcost.datasets.registry import RANDOM, Origin
 from epochcost.hardware import LOCAL
+from epochcost.measurement import variables
 from epochcost.records import record
 from epochcost.records.names import RunName
 from epochcost.statistics import repeats
@@ -39,12 +40,15 @@ class Wish:
     data: complete, subset or synthetic.
     weights: the origin of the weights to start from; None where the recipe names none.
     settings: what differs from the framework's defaults; None where that is not known yet.
+    variables: environment variables that change how a framework computes; None where that is not
+        known, as on another machine.
     """
 
     scale: str
     data: str
     weights: str | None
     settings: dict[str, Any] | None
+    variables: dict[str, str] | None
     recipe: dict[str, Any]
 
 
@@ -305,6 +309,7 @@ def _wish(
         origins[recipe["dataset"]].kind,
         origins[recipe["weights"]].kind if "weights" in recipe else None,
         tuning.settings_of(variant, tuned, place, workload, framework),
+        variables.effective() if hardware == LOCAL else None,
         recipe,
     )
 
@@ -318,7 +323,10 @@ def _counts(content: dict[str, Any], wish: Wish, machine: dict[str, Any]) -> boo
         return False
     if record.recipe_id(content["settings"]) != record.recipe_id(wish.recipe):
         return False
-    if content["software"]["settings"] != wish.settings:
+    software = content["software"]
+    if software["settings"] != wish.settings:
+        return False
+    if wish.variables not in (None, software["variables"]):
         return False
     from_random = content["weights"] is not None and content["weights"]["source"] == RANDOM
     if from_random != (wish.weights == RANDOM):

@@ -352,6 +352,16 @@ def test_a_tweet_whose_quotes_never_close_costs_itself_and_is_counted(tmp_path):
     assert skipped == {"a cell without an end": 1}
 
 
+def test_a_quote_that_the_next_row_closes_costs_both_and_both_are_counted(tmp_path):
+    skipped = Counter()
+    rows = ['"0","1","d","q","u","bad"', '"4","7","d","q","u","open', '"4","2","d","q","u","lost"']
+    rows.append('"4","3","d","q","u","good"')
+    text = "".join(f"{row}\r\n" for row in rows)
+    archive = tweets(tmp_path, "training.1600000.processed.noemoticon.csv", text)
+    assert list(twitter._tweets(archive, skipped)) == [(0, "bad"), (1, "good")]
+    assert skipped == {"no tweet of the two classes": 2}
+
+
 PEAKS = """
 import resource, sys
 from collections import Counter
@@ -552,6 +562,20 @@ def test_a_member_of_the_archive_that_is_damaged_is_counted_and_left_out(tmp_pat
     skipped = Counter()
     values = cats_vs_dogs.prepare({path.name: path}, skipped)
     assert skipped == {"not a whole picture": 1}
+    assert values["y_train"].tolist() == [0, 1]
+
+
+def test_members_that_python_cannot_unpack_are_counted_and_left_out(tmp_path):
+    more = {"PetImages/Dog/11.jpg": jpeg("green"), "PetImages/Dog/12.jpg": jpeg("green")}
+    (path,) = pictures(tmp_path, MICROSOFT | more).values()
+    whole = bytearray(path.read_bytes())
+    for name, offset, value in (("11", 10, 9), ("12", 8, 1)):  # Deflate64; encrypted
+        entry = whole.rindex(f"PetImages/Dog/{name}.jpg".encode()) - 46  # in the directory
+        whole[entry + offset] = value
+    path.write_bytes(whole)
+    skipped = Counter()
+    values = cats_vs_dogs.prepare({path.name: path}, skipped)
+    assert skipped == {"not a whole picture": 2}
     assert values["y_train"].tolist() == [0, 1]
 
 

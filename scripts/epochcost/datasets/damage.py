@@ -6,8 +6,11 @@ import zipfile
 import zlib
 from collections import Counter
 
-# What reading a damaged archive raises.
-NOT_WHOLE = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError)
+# What reading an archive raises that is damaged, encrypted, or compressed as Python cannot read it.
+NOT_WHOLE = (
+    *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError),
+    *(NotImplementedError, RuntimeError),
+)
 
 
 def decoded(content: bytes, skipped: Counter, encoding: str = "utf-8") -> str | None:

@@ -1,5 +1,6 @@
 """From verified files, or from nothing at all, to arrays."""
 
+import hashlib
 import importlib.util
 from collections import Counter
 from pathlib import Path
@@ -17,6 +18,19 @@ _SYNTHETIC_SEED = 20171128
 def module_of(name: str) -> str:
     """The module of this package that prepares data set `name`."""
     return f"{__package__}.{name.replace('-', '_')}"
+
+
+def code_of(module: str) -> str:
+    """A checksum of the code of `module`, and of what such modules share; "" if there is none.
+
+    Snakemake makes arrays anew if this has changed.
+    """
+    found = importlib.util.find_spec(module)
+    if found is None:
+        return ""
+    shared = [Path(__file__).with_name(f"{name}.py") for name in ("arrays", "damage", "sequences")]
+    content = b"".join(path.read_bytes() for path in (Path(found.origin), *shared))
+    return hashlib.sha256(content).hexdigest()[:8]
 
 
 def prepare(name: str, kind: str, raw: Path, folder: Path, module: str | None = None) -> Path:
