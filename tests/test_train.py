@@ -101,7 +101,7 @@ def test_a_run_leaves_a_record_that_follows_the_schema(run):
 
 
 @pytest.mark.parametrize(
-    ("accuracy", "reached"), [(0.985, True), (0.98, True), (0.979, False), (0.5, False)]
+    ("accuracy", "reached"), [(0.985, True), (0.979, True), (0.978, False), (0.5, False)]
 )
 def test_a_target_is_reached_or_missed_and_neither_is_a_failure(run, data, accuracy, reached):
     manifest = files.read_json(data / "manifest.json")
@@ -109,7 +109,7 @@ def test_a_target_is_reached_or_missed_and_neither_is_a_failure(run, data, accur
     record = run(epochs(accuracy))
     assert record["status"] == "ok"
     assert record["quality"] | {"metric": ""} == {
-        "metric": "", "value": accuracy, "target": 0.98, "reached": reached,
+        "metric": "", "value": accuracy, "target": 0.979, "reached": reached,
     }  # fmt: skip
 
 

@@ -99,10 +99,10 @@ def test_a_changed_training_script_or_price_trains_nothing(done):
 
 def test_a_changed_preparation_prepares_again_and_trains_nothing(done):
     with changed(done.folder / "scripts/epochcost/datasets/mnist.py"):
-        planned = jobs(done, "data")
+        planned = jobs(done, "--", "data")
         assert re.search(r"^prepare\s", planned, re.MULTILINE)
         assert "train" not in jobs(done)
-    assert "Nothing to be done" in jobs(done, "data")
+    assert "Nothing to be done" in jobs(done, "--", "data")
 
 
 def test_nothing_that_snakemake_does_to_outputs_touches_a_record(done):
