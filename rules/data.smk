@@ -38,7 +38,7 @@ rule prepare:
         "../envs/workflow.yaml"
     params:
         # Arrays that other code prepared are prepared again.
-        code=lambda wildcards: preparation_of(wildcards.dataset),
+        code=lambda wildcards: preparation_code_of(wildcards.dataset),
     message:
         "Preparing the arrays of {wildcards.dataset} ({wildcards.kind})"
     shell:

@@ -31,7 +31,7 @@ def checksums_of(dataset, kind):
     return [file.sha256 for archive in archives if archive.kind == kind for file in archive.files]
 
 
-def preparation_of(dataset):
+def preparation_code_of(dataset):
     """A checksum of the code that prepares a data set."""
     return preparation.code_of(KNOWN.preparation_of(dataset))
 
