@@ -181,7 +181,8 @@ def _measure(
     definition = workloads.load(
         arguments.workload, frameworks.FRAMEWORKS[arguments.framework].needs
     )
-    prepared, split, reading = _read_data(arguments.data, recipe, definition)
+    with workloads.blamed(definition):
+        prepared, split, reading = _read_data(arguments.data, recipe, definition)
     weights = None
     if "weights" in recipe:
         weights, file = initial_weights.find(recipe["weights"], arguments.weights)
@@ -205,7 +206,8 @@ def _measure(
         clock.add(phase, seconds)
     given_up = checkpoints is not None and checkpoints.starts > MOST_STARTS
     limit_s = arguments.time_limit
-    failure = _train(framework, definition, split, clock, about, settings, limit_s, given_up)
+    with workloads.blamed(definition):
+        failure = _train(framework, definition, split, clock, about, settings, limit_s, given_up)
     about["software"] = software.describe(framework, settings) | {"variables": effective}
     shares, seen = activity.summary(), sampler.stop()
     return observation.record(run, about, clock, shares, seen, failure)
@@ -239,6 +241,9 @@ def _train(
             # A model of numbers that are none cannot choose a character.
             if observation.diverged(clock):
                 return {"phase": "train", "reason": "the loss is not a finite number"}
+            done, planned = len(clock.epochs), clock.schedule.epochs
+            if done != planned:
+                return {"phase": "train", "reason": f"it ended after {done} of {planned} epochs"}
             if hasattr(definition, "sample") and predict is not None:
                 with clock.phase("sample"):
                     clock.sample = definition.sample(predict, split, recipe["model"], seed)

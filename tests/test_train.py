@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import dataclasses
 import sys
 import types
 
@@ -14,6 +15,7 @@ from epochcost.configuration import ROOT
 from epochcost.datasets import arrays
 from epochcost.errors import InputError
 from epochcost.measurement import machine
+from epochcost.workloads import mnist_mlp
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import train
@@ -185,6 +187,38 @@ def test_a_model_that_diverged_writes_no_text_and_is_a_failure(run, tmp_path, lo
     assert record["sample"] is None
 
 
+def test_a_training_that_ended_too_early_is_a_failure(run):
+    def behaviour(recipe, definition, split, clock, *others):
+        planned = clock.schedule
+        clock.schedule = dataclasses.replace(planned, epochs=18)
+        epochs(0.985)(recipe, definition, split, clock, *others)
+        clock.schedule = planned
+
+    record = run(behaviour)
+    assert record["failure"] == {"phase": "train", "reason": "it ended after 18 of 20 epochs"}
+
+
+@pytest.mark.parametrize("function", ["inputs", "torch_model"])
+def test_a_mistake_in_a_workloads_file_is_one_line_that_says_where(
+    run, monkeypatch, tmp_path, function
+):
+    path = tmp_path / "own.py"
+    path.write_text(f"\n\ndef {function}(split, hyper):\n    first, second = hyper['dropout']\n")
+    own = types.ModuleType("own")
+    own.__file__ = str(path)
+    exec(compile(path.read_text(), path, "exec"), vars(own))
+    monkeypatch.setattr(own, "inputs", getattr(own, "inputs", mnist_mlp.inputs), raising=False)
+    monkeypatch.setattr(train.workloads, "load", lambda *_: own)
+
+    def behaviour(recipe, definition, split, *_):
+        definition.torch_model(split, recipe["model"])
+
+    where = r"own\.py, line 4: TypeError: cannot unpack non-iterable float"
+    with pytest.raises(InputError, match=where):
+        run(behaviour)
+    assert not list(tmp_path.rglob("default*"))
+
+
 def test_a_mistake_in_the_code_is_no_observation(run, tmp_path):
     def behaviour(*_):
         raise TypeError("a bug")
@@ -268,6 +302,17 @@ def test_accuracy_on_held_out_data_needs_some():
     with pytest.raises(InputError, match="`inputs` gives nothing to validate on"):
         train.workloads.check_split(split, recipe)
     train.workloads.check_split(split, recipe | {"quality": {"metric": "loss"}})
+
+
+@pytest.mark.parametrize(
+    ("samples", "labels", "message"),
+    [(3, 2, "x_train has 3 samples, y_train 2"), (0, 0, "`inputs` gives nothing to train on")],
+)
+def test_each_sample_has_a_label_and_there_are_some(samples, labels, message):
+    split = train.workloads.Split(np.zeros((samples, 4)), np.zeros(labels, np.uint8))
+    recipe = {"quality": {"metric": "loss"}, "loss": "binary_crossentropy", "model": {}}
+    with pytest.raises(InputError, match=message):
+        train.workloads.check_split(split, recipe)
 
 
 def test_ranges_are_those_of_labels_and_words_alone():

@@ -56,11 +56,13 @@ def one_line(error: BaseException) -> str:
 
 
 def run(command: Callable[[], int | None]) -> None:
-    """Run a script's `main`; bad input and a failing disk end it with one line and status 1."""
+    """Run a script's `main`; bad input, a failing disk and want of memory end it with one line."""
     try:
         status = command()
     except (InputError, OSError) as error:
         sys.exit(f"{SIGNATURE}: {one_line(error)}")
+    except MemoryError as error:
+        sys.exit(f"{SIGNATURE}: out of memory: {one_line(error)}".removesuffix(": "))
     except KeyboardInterrupt:
         sys.exit(130)
     sys.exit(status)

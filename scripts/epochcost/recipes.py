@@ -14,6 +14,11 @@ from epochcost.errors import InputError, nearest
 class HyperParameters(dict):
     """The `model` entry of a recipe; a missing one that a model's file asks for is bad input."""
 
+    def __init__(self, values: dict[str, Any]) -> None:
+        super().__init__(
+            {k: HyperParameters(v) if isinstance(v, dict) else v for k, v in values.items()}
+        )
+
     def __missing__(self, name: str) -> None:
         raise InputError(
             f"config/workloads.yaml: `model` has no '{name}', which the model's file asks for; "

@@ -86,7 +86,8 @@ def check(settings: dict[str, Any], choices: dict[str, list], framework: str) ->
     for name, value in settings.items():
         if name not in choices:
             raise InputError(f"{framework} has no setting '{name}' here; {nearest(name, choices)}")
-        if value not in choices[name]:
+        # To Python 1 is True, and 10.0 is 10; to a framework they may not be.
+        if not any(value == one and type(value) is type(one) for one in choices[name]):
             allowed = ", ".join(str(choice) for choice in choices[name])
             raise InputError(f"{framework}: {name} cannot be {value}; it can be {allowed}")
 

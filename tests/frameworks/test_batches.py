@@ -47,7 +47,19 @@ def test_every_sample_is_trained_on_once_in_a_new_order(pythons, framework):
     ],
 )
 def test_so_it_is_in_keras(pythons, framework, settings):
-    check(answer(pythons[framework], ROOT / "tests/frameworks/orders.py", framework, settings))
+    check(in_keras(pythons, framework, settings))
+
+
+def test_a_resumed_run_does_not_repeat_the_orders_of_its_first_epochs(pythons):
+    given = pythons, "keras-tensorflow", '{"input_autotuning": false}'
+    (resumed,) = in_keras(*given, done=1)
+    assert resumed not in in_keras(*given)
+
+
+def in_keras(pythons, framework, settings, done=0):
+    """The epochs of Keras after so many."""
+    script = ROOT / "tests/frameworks/orders.py"
+    return answer(pythons[framework], script, framework, settings, done)
 
 
 def check(epochs):

@@ -6,8 +6,8 @@ from importlib import metadata
 import pytest
 
 from epochcost.errors import InputError
-from epochcost.frameworks import checks
-from epochcost.measurement import gpus, machine
+from epochcost.frameworks import checks, kind_of, thread_choices
+from epochcost.measurement import gpus, limits, machine
 
 GPU = {"gpus": [{"name": "Tesla T4"}], "driver": "580.1", "cuda_driver": "13.0"}
 NO_GPU = {"gpus": [], "driver": None, "cuda_driver": None}
@@ -45,6 +45,10 @@ def test_what_can_be_done_is_not_refused(check):
         ({"variant": "bfloat16"}, "this machine has no arithmetic for bfloat16"),
         ({"variant": "tuned", "settings": {"compil": True}}, "no setting 'compil' here"),
         (
+            {"variant": "no_onednn", "settings": {"onednn": False}, "here": GPU, "device": "gpu"},
+            "oneDNN is for processors",
+        ),
+        (
             {"variant": "devices_3", "settings": {"devices": 3}},
             "3 devices are wanted, torch 1 sees 2",
         ),
@@ -53,6 +57,29 @@ def test_what_can_be_done_is_not_refused(check):
 def test_what_cannot_be_done_is(check, asked, message):
     with pytest.raises(InputError, match=message):
         check(**asked)
+
+
+def test_a_device_that_no_record_could_describe_is_refused():
+    assert (kind_of("cuda"), kind_of("cpu")) == ("gpu", "cpu")
+    with pytest.raises(InputError, match="it would train on 'mps'; only NVIDIA GPUs and CPUs"):
+        kind_of("mps")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "quota", "default", "choices"),
+    [
+        (8, None, 8, {"threads": [0, 4]}),
+        (16, None, 8, {"threads": [0, 16]}),  # a framework that takes one per physical core
+        (16, 4, 16, {"threads": [0, 4, 2]}),
+        (1, None, 1, {}),
+    ],
+)
+def test_threads_to_choose_from_differ_from_the_default(
+    monkeypatch, allowed, quota, default, choices
+):
+    monkeypatch.setattr(machine, "allowed_cores", lambda: allowed)
+    monkeypatch.setattr(limits, "cpus", lambda: quota)
+    assert thread_choices(default) == choices
 
 
 @pytest.fixture

@@ -24,6 +24,13 @@ class Recurrent(nn.Module):
     def forward(self, x):
         return self.gru(x)[0]
 
+class Packed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 5, batch_first=True)
+    def forward(self, x):
+        return self.lstm(nn.utils.rnn.pack_padded_sequence(x, [7], batch_first=True))[0].data
+
 called = Subclassed()
 called(keras.ops.zeros((1, 2)))
 convolution = nn.Conv2d(1, 2, 3, bias=False)
@@ -40,6 +47,9 @@ print(json.dumps({
     "pytorch": [
         pytorch_recipe.multiply_adds(nn.Linear(4, 5), sequence),
         pytorch_recipe.multiply_adds(Recurrent(), sequence),
+        pytorch_recipe.multiply_adds(Packed(), sequence),
+        pytorch_recipe.multiply_adds(nn.LSTM(4, 5, batch_first=True), sequence),
+        pytorch_recipe.multiply_adds(nn.LSTM(4, 5), sequence.transpose(0, 1)),
     ],
     "largest": float(convolution.weight.abs().max()),
 }))
@@ -49,6 +59,7 @@ print(json.dumps({
 def test_what_is_not_understood_is_not_counted_and_a_bias_may_be_missing(pythons):
     found = answer(pythons["keras-torch"], "-c", SCRIPT)
     assert found["keras"] == [7 * 4 * 5, None, None, None, None]
-    assert found["pytorch"] == [7 * 4 * 5, None]
+    lstm = 7 * 4 * 5 * (4 + 5)
+    assert found["pytorch"] == [7 * 4 * 5, None, None, lstm, lstm]
     # Glorot's for 9 inputs and 18 outputs of each weight.
     assert 0 < found["largest"] <= (6 / 27) ** 0.5

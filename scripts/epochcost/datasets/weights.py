@@ -20,10 +20,13 @@ def find(name: str, description: Path | None) -> tuple[dict[str, Any], Path | No
     if description is None:
         return {"name": name, "source": "random", "sha256": None}, None
     fetched = files.read_json(description)
-    if fetched["dataset"] != name:
-        raise InputError(f"{description} describes {fetched['dataset']}, not {name}")
-    (file,) = fetched["files"]
-    path = description.parent / file["name"]
-    if not path.is_file() or files.sha256(path) != file["sha256"]:
+    try:
+        about, source, (file,) = fetched["dataset"], fetched["source"], fetched["files"]
+        path, checksum = description.parent / file["name"], file["sha256"]
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"{description} is no description of fetched weights") from None
+    if about != name:
+        raise InputError(f"{description} describes {about}, not {name}")
+    if not path.is_file() or files.sha256(path) != checksum:
         raise InputError(f"{path} is missing or damaged; delete {description} and run again")
-    return {"name": name, "source": fetched["source"], "sha256": file["sha256"]}, path
+    return {"name": name, "source": source, "sha256": checksum}, path

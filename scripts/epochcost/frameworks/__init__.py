@@ -25,6 +25,7 @@ import tempfile
 from dataclasses import dataclass
 from types import ModuleType
 
+from epochcost.errors import InputError
 from epochcost.frameworks import memory
 from epochcost.measurement import machine
 from epochcost.variants import BFLOAT16, DEFAULT, DEVICES, NO_ONEDNN, TUNED, devices_of
@@ -116,7 +117,8 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
         os.environ["XLA_FLAGS"] = f"{os.getenv('XLA_FLAGS', '')} {more}".strip()
     if settings.get("compile") or settings.get("jit_compile"):
         # PyTorch would find what earlier trainings compiled; a machine that is new has nothing.
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = _folder_of_this_process()
+        for kind in ("TORCHINDUCTOR", "TRITON"):
+            os.environ[f"{kind}_CACHE_DIR"] = _folder_of_this_process()
     return importlib.import_module(f"epochcost.frameworks.{FRAMEWORKS[name].module}")
 
 
@@ -125,6 +127,19 @@ def _folder_of_this_process() -> str:
     folder = tempfile.mkdtemp(prefix="epochcost-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+def kind_of(device: str) -> str:
+    """What a record calls a framework's device: "gpu" or "cpu".
+
+    Raises:
+        InputError: it is of another kind (such as a TPU, or the GPU of a Mac), which a record could
+            not describe.
+    """
+    known = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu"}
+    if device not in known:
+        raise InputError(f"it would train on '{device}'; only NVIDIA GPUs and CPUs are measured")
+    return known[device]
 
 
 def of_device(device: str, known: dict[str, list]) -> dict[str, list]:
@@ -139,7 +154,12 @@ def memory_choices() -> dict[str, list]:
     return {KEEP_MEMORY: [False, True]} if memory.can_be_kept() else {}
 
 
-def thread_choices() -> dict[str, list]:
-    """Threads within one operation: 0 (left to the framework), or half of the cores."""
-    half = machine.usable_cores() // 2
-    return {"threads": [0, half]} if half else {}
+def thread_choices(default: int) -> dict[str, list]:
+    """Threads within one operation: 0 (left to the framework), one per core, or half as many.
+
+    Args:
+        default: what the framework takes if it is left to it.
+    """
+    cores = machine.usable_cores()
+    others = [threads for threads in (cores, cores // 2) if threads not in (0, default)]
+    return {"threads": [0, *others]} if others else {}

@@ -33,13 +33,15 @@ def check(
 
     Raises:
         InputError: the framework does not see the GPU or the devices, does not know a setting, or
-            the machine lacks bfloat16.
+            the machine lacks bfloat16 or a use for oneDNN.
     """
     _check_device(framework, here)
     if name == "keras-tensorflow" and here["gpus"]:
         _check_tensorflow(framework, here)
     if variant == variants.BFLOAT16 and not machine.has_bfloat16(framework.device()):
         raise InputError("this machine has no arithmetic for bfloat16")
+    if variant == variants.NO_ONEDNN and framework.device() == "gpu":
+        raise InputError("oneDNN is for processors; on a GPU no_onednn would be the default")
     if variant == variants.TUNED:
         tuning.check(settings, framework.choices(recipe), name)
     elif "devices" in settings and settings["devices"] > framework.devices():

@@ -23,7 +23,7 @@ from epochcost.workloads import Split
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON = ROOT / ".venvs/keras2/bin/python"
 # How training can fail, besides a non-finite loss.
-FAILURES = (RuntimeError,)
+FAILURES = (RuntimeError, MemoryError)
 
 
 def device() -> str:

@@ -7,7 +7,7 @@ os.environ["KERAS_BACKEND"] = "jax"
 import jax
 
 from epochcost.errors import InputError
-from epochcost.frameworks import keras_fit, memory_choices, of_device
+from epochcost.frameworks import keras_fit, kind_of, memory_choices, of_device
 
 VERSION = f"keras {keras_fit.keras.__version__}, jax {jax.__version__}"
 # How training can fail, besides a non-finite loss.
@@ -44,7 +44,7 @@ def _check_batches(batch: int, schedule, count: int) -> None:
 
 def device() -> str:
     """What the model trains on."""
-    return "gpu" if jax.default_backend() == "gpu" else "cpu"
+    return kind_of(jax.default_backend())
 
 
 def devices() -> int:

@@ -32,7 +32,7 @@ def choices(recipe: dict) -> dict[str, list]:
         "input_autotuning": [True, False],
         "steps_per_execution": [1, 10],
         "jit_compile": ["auto", device() == "cpu"],
-        **thread_choices(),
+        **thread_choices(machine.allowed_cores()),
     }
     return of_device(device(), known)
 
@@ -43,7 +43,8 @@ def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
         tf.config.threading.set_intra_op_parallelism_threads(settings["threads"])
     pipeline = None
     if not settings.get("input_autotuning", True):
-        pipeline = partial(_plain_pipeline, seed)
+        # A resumed run would otherwise repeat the orders of its first epochs.
+        pipeline = partial(_plain_pipeline, seed + len(clock.epochs))
     count = settings.get("devices", 1)
     if recipe["batch_size"] % count:
         raise InputError(

@@ -8,6 +8,7 @@ import torch
 
 from epochcost.frameworks import (
     keras_fit,
+    kind_of,
     memory_choices,
     of_device,
     pytorch_process,
@@ -27,8 +28,8 @@ def choices(recipe: dict) -> dict[str, list]:
     """
     known = memory_choices() | {
         "jit_compile": ["auto", True],
-        "flush_denormal": [False, True],
-        **thread_choices(),
+        **pytorch_process.flush_choices(),
+        **thread_choices(pytorch_process.DEFAULT_THREADS),
     }
     return of_device(device(), known)
 
@@ -40,8 +41,8 @@ def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
 
 
 def device() -> str:
-    """What the model trains on."""
-    return "gpu" if torch.cuda.is_available() else "cpu"
+    """What the model trains on: Keras chooses, and may be told (KERAS_TORCH_DEVICE)."""
+    return kind_of(keras_fit.keras.ops.zeros(()).device.type)
 
 
 def threads() -> int:

@@ -6,7 +6,7 @@ Weights are initialised as in Keras (pytorch_recipe.py), so that losses are comp
 import importlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -62,9 +62,9 @@ def choices(recipe: dict) -> dict[str, list]:
         "onednn": [True, False],
         "channels_last": [False, True],
         "fused_optimizer": [False, True],
-        "flush_denormal": [False, True],
+        **pytorch_process.flush_choices(),
         "compile": [False, True],
-        **thread_choices(),
+        **thread_choices(pytorch_process.DEFAULT_THREADS),
     }
     if recipe["optimizer"]["name"] != "adam":
         del known["fused_optimizer"]  # of the three, PyTorch has it only for Adam
@@ -99,8 +99,7 @@ def train(
             validation = pytorch_recipe.tensors(
                 split.x_validation[:held_out], split.y_validation[:held_out], loss, host
             )
-    model_facts = replace(split, x_train=split.x_train[:1], x_validation=None, y_validation=None)
-    training = _Training(recipe, definition.__name__, model_facts, data, validation, settings)
+    training = _Training(recipe, definition.__name__, split, data, validation, settings)
     others = (training, schedule, seed, clock.epochs, clock.resume_from)
     with ExitStack() as stack:
         with clock.phase("build"):
@@ -146,7 +145,7 @@ class _Training:
     """The training that each process of a group does on its share.
 
     definition: the name of the workload's module.
-    split: what the model needs to know about the data; one sample of them.
+    split: what the model may look at; each process of a group has a copy.
     data, held_out: inputs and labels.
     """
 

@@ -117,14 +117,15 @@ def _is_counted(layer: nn.Module) -> bool:
 def multiply_adds(model: nn.Module, sample: torch.Tensor) -> int | None:
     """Multiply-adds in the forward pass of one sample: each weight, each time it is used.
 
-    None if a layer with matrices is of a kind that is not counted here.
+    None if a layer with matrices is of a kind that is not counted here, or if a layer does not take
+    a batch of one sample.
 
     Args:
         sample: a batch of one sample as the model expects it.
     """
     if not all(_is_counted(layer) for layer in model.modules()):
         return None
-    counts = []
+    counts: list[int] = []
 
     def count(layer: nn.Module, given: tuple, result) -> None:
         if isinstance(layer, nn.Conv2d):
@@ -132,7 +133,7 @@ def multiply_adds(model: nn.Module, sample: torch.Tensor) -> int | None:
         elif isinstance(layer, nn.Linear):
             counts.append(result.numel() * layer.in_features)
         else:
-            steps = given[0].shape[1]
+            steps = given[0].shape[1 if layer.batch_first else 0]
             products = [w for name, w in layer.named_parameters() if name.startswith("weight")]
             counts.append(steps * sum(weights.numel() for weights in products))
 
@@ -143,8 +144,12 @@ def multiply_adds(model: nn.Module, sample: torch.Tensor) -> int | None:
     ]
     training = model.training
     model.eval()
-    model(sample)
-    model.train(training)
-    for hook in hooks:
-        hook.remove()
+    try:
+        model(sample)
+    except Exception:  # whatever it is, a model that was trained to its end is not lost by it
+        return None
+    finally:
+        model.train(training)
+        for hook in hooks:
+            hook.remove()
     return sum(counts)

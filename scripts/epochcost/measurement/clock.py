@@ -160,7 +160,10 @@ class Clock:
         self._next_eval_mark = _first_after(index, self.schedule.evaluation_marks)
 
     def epoch_end(self, loss: float, accuracy: float | None = None) -> None:
-        """The epoch is over, with its mean training loss and its held-out accuracy."""
+        """The epoch is over, with its mean training loss and its held-out accuracy.
+
+        Both are numbers of Python: whoever has them has waited for the device.
+        """
         epoch = self.epochs[-1]
         if self.schedule.evaluation_steps:
             epoch.eval_s = time.perf_counter() - self._eval_begin

@@ -1,4 +1,4 @@
-"""Environment variables that change how a framework computes: removed, or put on record."""
+"""Environment variables that change what a framework computes: removed, or put on record."""
 
 import os
 
@@ -15,6 +15,10 @@ _LIMITS = (
     "TF_NUM_INTEROP_THREADS",
     "NPROC",
     "PJRT_NPROC",
+    "OMP_THREAD_LIMIT",
+    # Keras would train less than the recipe says.
+    "KERAS_MAX_EPOCHS",
+    "KERAS_MAX_STEPS_PER_EPOCH",
 )
 
 # Set by users, modules of a cluster or images (NVIDIA's of PyTorch turn TF32 on). Removing them
@@ -39,6 +43,7 @@ _EFFECTIVE = (
     *("CUBLAS_WORKSPACE_CONFIG", "TF_CUDNN_DETERMINISTIC", "TF_DETERMINISTIC_OPS"),
     # Devices and their memory.
     *("CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_LAUNCH_BLOCKING", "JAX_PLATFORMS"),
+    *("KERAS_NNX_ENABLED", "KERAS_TORCH_DEVICE"),
     *("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING"),
     *("TF_CUDNN_USE_AUTOTUNE", "TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR"),
     *("TF_GPU_THREAD_COUNT", "TF_GPU_THREAD_MODE"),
@@ -47,7 +52,7 @@ _EFFECTIVE = (
 
 
 def lift_limits() -> None:
-    """Remove limits on threads from the environment; to use fewer cores, allow fewer (taskset).
+    """Remove limits on threads and epochs; to use fewer cores, allow fewer (taskset).
 
     Call this before a framework is imported, which is when it reads them.
     """

@@ -17,6 +17,9 @@ A user's workload that brings its own data set also has `prepare` and `synthetic
 """
 
 import importlib.util
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -24,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from epochcost.errors import InputError
+from epochcost.errors import InputError, one_line
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,15 @@ def check_split(split: Split, recipe: dict[str, Any]) -> None:
     """Refuse what a framework would fail on in the middle of a training, or not notice.
 
     Raises:
-        InputError: a label or a word is outside of its range, or accuracy on held-out data is
-            wanted and there are none.
+        InputError: there are no samples, or not as many labels; a label or a word is outside of its
+            range; or accuracy on held-out data is wanted and there are none.
     """
+    for part in ("train", "validation"):
+        x, y = (getattr(split, f"{name}_{part}") for name in "xy")
+        if (samples := _length(x)) != (labels := _length(y)):
+            raise InputError(f"x_{part} has {samples} samples, y_{part} {labels}")
+    if not len(split.x_train):
+        raise InputError("`inputs` gives nothing to train on")
     if recipe["quality"]["metric"] == "val_accuracy" and not split.validation_samples:
         raise InputError(
             "its quality is judged by val_accuracy, and `inputs` gives nothing to validate on"
@@ -81,6 +90,10 @@ def check_split(split: Split, recipe: dict[str, Any]) -> None:
                 _check_range(f"{name}_{part}", values, below)
 
 
+def _length(values: np.ndarray | None) -> int:
+    return 0 if values is None else len(values)
+
+
 def _check_range(name: str, values: np.ndarray, below: int) -> None:
     low, high = values.min(), values.max()
     if low < 0 or high > below - 1:
@@ -90,6 +103,26 @@ def _check_range(name: str, values: np.ndarray, below: int) -> None:
 def from_zero_to_one(pictures: np.ndarray) -> np.ndarray:
     """Bytes as float32 from 0 to 1, of the same shape; in one pass, with no second copy."""
     return np.divide(pictures, 255, dtype=np.float32)
+
+
+@contextmanager
+def blamed(definition: ModuleType) -> Iterator[None]:
+    """Report an error that comes from a workload's file in one line that says where.
+
+    Raises:
+        InputError: it does. It may be the file's fault, or that of an entry of `model`.
+    """
+    try:
+        yield
+    except (InputError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        lines = traceback.extract_tb(error.__traceback__)
+        own = [line.lineno for line in lines if line.filename == definition.__file__]
+        if not own:
+            raise
+        what = f"{type(error).__name__}: {one_line(error)}"
+        raise InputError(f"{definition.__file__}, line {own[-1]}: {what}") from error
 
 
 def check(name: str) -> None:

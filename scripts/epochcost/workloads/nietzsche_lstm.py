@@ -8,6 +8,7 @@ from epochcost.workloads import Split
 
 def inputs(arrays, hyper: dict) -> Split:
     """Windows of 40 characters, as a view of the text; the model encodes them one-hot."""
+    _sampling(hyper)  # bad input is refused now, not after the last epoch
     x, y = windows(arrays["text"])
     alphabet = "".join(chr(point) for point in arrays["alphabet"])
     return Split(x, y, vocabulary=len(alphabet), alphabet=alphabet)
@@ -54,7 +55,7 @@ def sample(predict, split: Split, hyper: dict, seed: int) -> str:
         FloatingPointError: the model predicts what is no finite number.
     """
     rng = np.random.default_rng(seed)
-    characters, temperature = hyper["sample"]["characters"], hyper["sample"]["temperature"]
+    characters, temperature = _sampling(hyper)
     window = split.x_train[rng.integers(len(split.x_train))].copy()
     written = []
     for _ in range(characters):
@@ -66,3 +67,8 @@ def sample(predict, split: Split, hyper: dict, seed: int) -> str:
         written.append(split.alphabet[chosen])
         window = np.append(window[1:], np.uint8(chosen))
     return "".join(written)
+
+
+def _sampling(hyper: dict) -> tuple[int, float]:
+    """How many characters to write, and the temperature."""
+    return hyper["sample"]["characters"], hyper["sample"]["temperature"]
