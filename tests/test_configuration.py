@@ -9,6 +9,9 @@ from epochcost.configuration import ROOT
 from epochcost.errors import InputError
 
 
+ADAM = {"name": "adam", "learning_rate": 1, "beta_1": 0.9, "beta_2": 0.9, "epsilon": 1e-8}
+
+
 @pytest.fixture
 def settings() -> dict:
     return yaml.safe_load((ROOT / "config/config.yaml").read_text())
@@ -24,9 +27,11 @@ def settings() -> dict:
         ),
         ({"epochs": 1}, "frozen_epochs must be below its 1 epochs"),
         ({"quality": {"metric": "val_accuracy", "target": 86}}, "target: 86 is above 1"),
+        ({"optimizer": ADAM | {"rho": 0.9}}, "optimizer: rho: it has no meaning here"),
+        ({"optimizer": ADAM | {"name": "rmsprop", "rho": 0.9}}, "beta_1: it has no meaning here"),
     ],
 )
-def test_fine_tuning_that_cannot_be_trained_as_it_says_is_refused(tmp_path, change, said):
+def test_a_recipe_that_cannot_be_trained_as_it_says_is_refused(tmp_path, change, said):
     shutil.copytree(ROOT / "config", tmp_path / "config")
     path = tmp_path / "config/workloads.yaml"
     entries = yaml.safe_load(path.read_text())
