@@ -25,7 +25,7 @@ def main() -> None:
     prices.load(
         arguments.prices, rates=rates
     )  # existing mistakes are reported before anything is fetched
-    with open(arguments.prices, newline="", encoding="utf-8") as file:
+    with open(arguments.prices, newline="", encoding="utf-8-sig") as file:
         reader = csv.DictReader(file)
         columns, rows = list(reader.fieldnames), list(reader)
     if missing := catalogues.NEEDED - set(columns):

@@ -52,11 +52,14 @@ def main() -> None:
 def _rows(folder: Path, study: Path, labels: dict[str, str]):
     """runs.csv, epochs.csv and noise.csv."""
     runs, epochs, noted = published.runs(study, labels), published.epochs(study), []
-    for _, content in record.read_all(folder):
-        row = rows.run_row(content, labels.get(content["run"]["hardware"], ""))
-        runs.append(row)
-        epochs.extend(rows.epoch_rows(content, row.run_id))
-        noted.append(noise.noise_row(content))
+    for path, content in record.read_all(folder):
+        try:
+            row = rows.run_row(content, labels.get(content["run"]["hardware"], ""))
+            runs.append(row)
+            epochs.extend(rows.epoch_rows(content, row.run_id))
+            noted.append(noise.noise_row(content))
+        except (TypeError, ValueError, KeyError) as error:
+            raise errors.InputError(f"{path} has a value of the wrong kind: {error}") from error
     flagged, noted = noise.flag_slow_processors(tables.runs_table(runs), noise.noise_table(noted))
     return flagged, tables.epochs_table(epochs), noted
 

@@ -1,3 +1,4 @@
+import datetime
 import re
 import shutil
 
@@ -7,7 +8,6 @@ import yaml
 from epochcost import configuration, recipes
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
-
 
 ADAM = {"name": "adam", "learning_rate": 1, "beta_1": 0.9, "beta_2": 0.9, "epsilon": 1e-8}
 
@@ -168,6 +168,11 @@ def test_a_precision_is_a_share_and_is_for_full_runs(settings):
             configuration.load(full | {"precision": wrong})
 
 
+def test_a_price_book_may_be_a_day_without_quotes(settings):
+    day = datetime.date(2017, 12, 16)  # so Snakemake reads it
+    assert configuration.load(settings | {"price_book": day})["price_book"] == "2017-12-16"
+
+
 def test_a_price_alone_is_an_on_demand_price(settings):
     known = configuration.load(settings | {"price": 0.1})
     assert known["price"] == {"per_hour_usd": 0.1, "kind": "on_demand"}
@@ -188,6 +193,7 @@ def test_the_environment_names_a_mirror_and_the_configuration_wins(settings, mon
         ("workloads.yaml", "epochs: 20", "epochs: [", "workloads.yaml, line"),
         ("workloads.yaml", "mnist_mlp:", "{{ a }}:", "a key is no single word"),
         ("hardware.yaml", "gce-p100:", "gce-k80:", "the key 'gce-k80' is given twice"),
+        ("config.yaml", "runs: 1", "runs: 1\nruns: 2", "the key 'runs' is given twice"),
         ("hardware.yaml", "vcpus: 16", "vcpus: many", "'many' is not a whole number"),
     ],
 )

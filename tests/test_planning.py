@@ -1,4 +1,5 @@
 import json
+import os
 import re
 from pathlib import Path
 
@@ -118,13 +119,15 @@ def test_another_title_or_target_is_the_same_recipe(known, tmp_path, keep):
 def test_the_analysis_waits_for_the_same_files_before_and_after(known, tmp_path, keep):
     records, markers = tmp_path, tmp_path / "made"
     before = plan(known(), tmp_path).inputs(records, markers)
-    keep(1)
+    path = keep(1)
     marker = markers / "local/mnist_mlp/pytorch/default-1"
     marker.parent.mkdir(parents=True)
     marker.touch()
     assert plan(known(), tmp_path).inputs(records, markers) == before == [str(marker)]
     plan(known(), tmp_path).drop_stale_markers(records, markers)
     assert marker.exists()
+    os.utime(marker, (0, 0))  # the record came later, in place of the one that was made
+    assert str(path) in plan(known(), tmp_path).inputs(records, markers)
     elsewhere = keep(2, machine=ELSEWHERE)
     assert str(elsewhere) in plan(known(), tmp_path).inputs(records, markers)
 

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -104,8 +105,9 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     workloads, brought = recipes.separate(_read_checked(config / "workloads.yaml", root))
     datasets = _read_checked(config / "datasets.yaml", root)
     datasets |= _check_brought(brought, datasets, root)
-    if overrides is None:
-        overrides = files.read_yaml(config / "config.yaml")
+    # Also where Snakemake has read it: that takes the last of a key that is given twice.
+    written = files.read_yaml(config / "config.yaml")
+    overrides = written if overrides is None else overrides
     if not isinstance(overrides, Mapping):
         raise InputError("config/config.yaml: it holds no keys")
     settings = _normalised(overrides)
@@ -175,6 +177,8 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
         # Snakemake converts True from a command line, and leaves true as text.
         if result.get(key) in ("true", "false"):
             result[key] = result[key] == "true"
+    if isinstance(result.get("price_book"), date):  # as Snakemake reads an unquoted day
+        result["price_book"] = result["price_book"].isoformat()
     if isinstance(result.get("precision"), str):
         result["precision"] = _share(result["precision"])
     if isinstance(result.get("price"), str):

@@ -228,8 +228,12 @@ def _markers(runs: list[RunName], records: Path, markers: Path) -> list[Path]:
 
 
 def _file(path: Path, records: Path, markers: Path) -> Path:
+    """The marker of a run made here, else its record; that, too, where it has come in its place."""
     marker = _marker(path, records, markers)
-    return path if path.exists() and not marker.exists() else marker
+    if not path.exists():
+        return marker
+    made = marker.exists() and marker.stat().st_mtime >= path.stat().st_mtime
+    return marker if made else path
 
 
 def _marker(path: Path, records: Path, markers: Path) -> Path:

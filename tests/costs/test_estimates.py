@@ -26,12 +26,12 @@ def table(record, known):
 
     def make(
         scale: str, *planned: tuple[str, str, str, int], data="complete", cores=CORES,
-        batch_size=None, recipe_of="mnist_mlp", **about,
+        batch_size=None, recipe_of="mnist_mlp", variant="default", **about,
     ) -> pd.DataFrame:  # fmt: skip
         other = {"batch_size": batch_size} if batch_size else {}
         recipe = recipe_id(RECIPES[recipe_of] | other)
         runs = [
-            (hardware, workload, framework, "default", trial, recipe, data)
+            (hardware, workload, framework, variant, trial, recipe, data)
             for hardware, workload, framework, count in planned
             for trial in range(count)
         ]
@@ -73,6 +73,13 @@ def test_a_full_run_here_is_timed_by_its_prediction(table):
     (row,) = table("full", ("local", "mnist_mlp", "keras-tensorflow", 1)).itertuples()
     assert row.basis == "predicted"
     assert pd.isna(row.cost_usd)
+
+
+@pytest.mark.parametrize("scale", ["quick", "full"])
+def test_a_time_of_another_variant_is_said_to_be_one(table, scale):
+    planned = ("local", "mnist_mlp", "keras-tensorflow", 1)
+    (row,) = table(scale, planned, variant="devices_2").itertuples()
+    assert row.basis == "another variant"
 
 
 def test_rented_hardware_is_timed_by_what_was_published_and_billed_by_itself(table):

@@ -13,6 +13,7 @@ from epochcost.errors import InputError
     [
         ("gce-k80,-0.5,USD,on_demand,2017-11-28,me", "line 2: price_per_hour: -0.5 is below 0"),
         ("gce-k80,cheap,USD,on_demand,2017-11-28,me", "price_per_hour: 'cheap' is not a number"),
+        ("gce-k80,1_5,USD,on_demand,2017-11-28,me", "price_per_hour: '1_5' is not a number"),
         ("gce-k80,nan,USD,on_demand,2017-11-28,me", "price_per_hour: 'nan' is not a number"),
         ("gce-k80,0.5,USD,ondemand,2017-11-28,me", "price_kind: 'ondemand' is not allowed; did yo"),
         ("gce-k80,0.5,USD,on_demand,28.11.2017,me", "as_of: '28.11.2017' is not a date"),
@@ -48,6 +49,12 @@ def test_a_missing_column_is_named(tmp_path):
     (tmp_path / "p.csv").write_text("hardware_id,currency\na,USD\n")
     with pytest.raises(InputError, match="line 1: the column 'price_per_hour' is missing"):
         prices.load(tmp_path / "p.csv")
+
+
+def test_a_column_that_is_there_twice_is_named(price_file):
+    head = "hardware_id,price_per_hour,price_per_hour,currency,price_kind,as_of,source_id"
+    with pytest.raises(InputError, match="line 1: the column 'price_per_hour' is there twice"):
+        prices.load(price_file("a,1,2,USD,on_demand,2017-11-28,me", head=head))
 
 
 def test_a_misspelt_column_is_named(price_file):

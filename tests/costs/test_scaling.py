@@ -35,7 +35,9 @@ def test_an_own_run_in_another_variant_is_no_base(runs):
     own = {
         "default": one.assign(variant="default", time_s=100.0),
         "bfloat16": one.assign(variant="bfloat16", time_s=40.0),
-        "devices_2": one.assign(variant="devices_2", gpus_used=2, time_s=50.0),
+        "devices_2": one.assign(
+            variant="devices_2", gpus_used=2, time_s=50.0, settings="devices=2"
+        ),
     }
     table = scaling.scaling_table(pd.concat(own.values()).assign(source_id="own"))
     assert list(table.efficiency) == [1.0, 1.0]
@@ -44,7 +46,10 @@ def test_an_own_run_in_another_variant_is_no_base(runs):
 
 @pytest.mark.parametrize(
     "other",
-    [{"machine": "b"}, {"machine_id": "b"}, {"vcpus": 2}, {"weights": "random"}, {"data_id": "b"}],
+    [
+        *({"machine": "b"}, {"machine_id": "b"}, {"vcpus": 2}, {"weights": "random"}),
+        *({"data_id": "b"}, {"settings": "NVIDIA_TF32_OVERRIDE=0 devices=2"}),
+    ],
     ids=str,
 )
 def test_what_ran_elsewhere_or_otherwise_is_no_base(runs, other):

@@ -165,6 +165,18 @@ def test_a_training_on_fewer_samples_has_no_ratio(make_tables, record):
     assert list(own.complete_samples) == [60_000]
 
 
+def test_a_subset_of_data_of_unknown_size_does_not_count_as_complete():
+    unknown = pd.Series([float("nan")] * 3)
+    rows = pd.DataFrame(
+        {
+            "train_samples": [800, 800, None],
+            "data_complete": [True, False, None],
+            "source_id": ["own", "own", "woolf2017gpu"],
+        }
+    )
+    assert list(tables.has_all_samples(rows, unknown)) == [True, False, True]
+
+
 def test_a_workload_without_a_baseline_has_a_time_and_no_ratio(make_tables, record):
     record["run"]["workload"] = "own"
     local = Price("local", 0.36, "on_demand", None, "config")

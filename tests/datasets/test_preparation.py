@@ -122,6 +122,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
     ("content", "said"),
     [
         (b"", "not the IDX file it should be"),
+        (struct.pack(">i", 2049) + b"\0", "does not hold as many values as it says"),
         (struct.pack(">i", 2049), "does not hold as many values as it says"),
         (struct.pack(">ii", 2049, 3) + b"\x01\x02", "does not hold as many values as it says"),
         (struct.pack(">ii", 2049, 1) + b"\x01\x02", "does not hold as many values as it says"),
@@ -350,6 +351,11 @@ def test_a_tweet_whose_quotes_never_close_costs_itself_and_is_counted(tmp_path):
     archive = tweets(tmp_path, "training.1600000.processed.noemoticon.csv", rows)
     assert list(twitter._tweets(archive, skipped)) == [(0, "bad"), (1, "good")]
     assert skipped == {"a cell without an end": 1}
+    skipped = Counter()
+    swallowed = b'"4","7","d","q","u","' + 20 * (10_000 * b"x" + b"\r\n")
+    archive = tweets(tmp_path, "training.1600000.processed.noemoticon.csv", swallowed)
+    assert list(twitter._tweets(archive, skipped)) == []
+    assert skipped["a cell without an end"] == 14, "the lines up to 128 KiB"
 
 
 def test_a_quote_that_the_next_row_closes_costs_both_and_both_are_counted(tmp_path):
@@ -669,12 +675,21 @@ def test_generated_data_have_the_form_of_real_ones(tmp_path, monkeypatch, module
             assert 0 < words.min() <= words.max() < made["vocabulary"]
 
 
+@pytest.mark.parametrize("content", [{}, [], {"dataset": "imdb", "source": "mirror", "files": []}])
+def test_a_description_that_is_none_is_refused(tmp_path, content):
+    files.write_json(tmp_path / "imdb/complete.json", content)
+    said = r"complete\.json is no description of fetched files; delete it"
+    with pytest.raises(InputError, match=said):
+        preparation.prepare("imdb", "complete", tmp_path, tmp_path / "out")
+
+
 def test_what_is_left_out_is_said_and_is_in_manifest_and_record(tmp_path):
     raw = tmp_path / "raw/imdb"
     raw.mkdir(parents=True)
     damaged = {"train/pos/1_9.txt": b"caf\xe9", "train/neg/1_1.txt": b"", "test/neg/1_1.txt": b"."}
     ((name, path),) = reviews(raw / "aclImdb_v1.tar.gz", WHOLE | damaged).items()
-    fetched = {"source": "mirror", "files": [{"name": name, "sha256": files.sha256(path)}]}
+    there = [{"name": name, "sha256": files.sha256(path)}]
+    fetched = {"dataset": "imdb", "source": "mirror", "files": there}
     files.write_json(raw / "complete.json", fetched)
     done = subprocess.run(
         [

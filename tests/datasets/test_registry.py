@@ -47,7 +47,8 @@ def test_auto_takes_the_mirror_before_the_network(known, tmp_path):
 def test_auto_stays_with_what_was_fetched_and_keeps_its_source(known, tmp_path):
     (archive,) = registry.archives("mnist", known)
     fetched = [{"name": file.name, "sha256": file.sha256} for file in archive.files]
-    files.write_json(tmp_path / "mnist/complete.json", {"source": "mirror", "files": fetched})
+    about = {"dataset": "mnist", "source": "mirror", "files": fetched}
+    files.write_json(tmp_path / "mnist/complete.json", about)
     origin = registry.choose_origin("mnist", known, "auto", None, tmp_path, never)
     assert (origin.source, origin.kind) == ("mirror", "complete")
 
@@ -55,7 +56,8 @@ def test_auto_stays_with_what_was_fetched_and_keeps_its_source(known, tmp_path):
 def test_another_edition_that_was_fetched_before_is_not_what_the_registry_has(known, tmp_path):
     (archive,) = registry.archives("mnist", known)
     fetched = [{"name": file.name, "sha256": "0" * 64} for file in archive.files]
-    files.write_json(tmp_path / "mnist/complete.json", {"source": "mirror", "files": fetched})
+    about = {"dataset": "mnist", "source": "mirror", "files": fetched}
+    files.write_json(tmp_path / "mnist/complete.json", about)
     origin = registry.choose_origin("mnist", known, "auto", None, tmp_path, lambda url: True)
     assert origin.source == "canonical"
 

@@ -143,5 +143,14 @@ def test_the_factors_of_a_change_begin_where_the_one_before_ends(drawn_history):
     assert amounts.ratio(change.whole) in headline(figure)
 
 
+def test_the_headline_of_a_history_says_what_it_rests_on(choices, runs, market):
+    best = history.measured_here(choices, runs)
+    change = history.Change(1, 1, 1, 1)
+    subset = best.copy()
+    subset["data_complete"], subset["noisy_runs"] = False, 1
+    texts = [history_figure._headline(change, one, "MNIST", "then") for one in (best, subset)]
+    assert texts[1].removeprefix(texts[0].rstrip(")")) == ", subset of the data, disturbed)"
+
+
 def headline(figure) -> str:
     return " ".join(figure.get_suptitle().split())

@@ -122,6 +122,7 @@ def test_space_is_taken_before_the_run(path, record):
         ("", "is not a record"),
         ("[]", "is not a record"),
         ('{"schema_version": 1}', "is not a record"),
+        ('{"schema_version": 2}', "has schema version 2; this epochcost reads 1"),
     ],
 )
 def test_what_is_no_record_is_named(path, content, message):

@@ -118,6 +118,12 @@ def test_rows_of_one_name_are_told_apart(row):
     assert names.tell_apart(pd.DataFrame(two)) == [
         "driver 570.1, machine 0123456789ab", "driver 580.2, machine ba",
     ]  # fmt: skip
+    some = [row | {"vcpus": 8}, row | {"vcpus": 16}]
+    assert names.tell_apart(pd.DataFrame(some)) == ["8 cores", "16 cores"]
+    newer = row | {"data_id": "0a1b2c3d"}
+    assert names.tell_apart(pd.DataFrame([row, newer])) == ["data b47298d8", "data 0a1b2c3d"]
+    part = newer | {"data_complete": False, "train_samples": 800}
+    assert names.tell_apart(pd.DataFrame([row, part])) == ["", ""], "their samples are said"
 
 
 def test_a_failed_run_is_a_sentence():

@@ -155,7 +155,8 @@ def _seconds(same: pd.DataFrame, variant: str, scale: str) -> tuple[str, float |
         return (SIMILAR if is_other else MEASURED), float(alike.wall_s.median())
     if len(own):
         seconds = float((own.time_s + own.overhead_s.fillna(0)).median())
-        return (PREDICTED if scale == "full" else FULL), seconds
+        basis = PREDICTED if scale == "full" else FULL
+        return (SIMILAR if is_other else basis), seconds
     published = same[same.source_id.ne(OWN)]
     if len(published):
         # Of the variant, if there are any; and of the newest study, which had the newest software.

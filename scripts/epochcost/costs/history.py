@@ -13,6 +13,8 @@ from epochcost.costs.rows import OWN
 COLUMNS = ["workload", "hardware_id", "hardware_label", "price_kind", "date", "cost_usd"]
 # The software of 2017, where it was run here too.
 _SOFTWARE_OF_2017 = "keras2-tensorflow1"
+# What its time and that of today's software must share to say what the software gained.
+_ALIKE = ["predicted", "hardware_id", "machine_id", "vcpus", "data_id", "train_samples"]
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,9 @@ def history_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
         ],
         columns=["hardware_id", "price_kind", "date", "price"],
     )
-    table = fastest.merge(dated, on="hardware_id").sort_values("date", kind="stable")
+    table = fastest.merge(dated, on="hardware_id").sort_values(["date", "price"])
     table["date"] = table.date.where(table.date.ge(table.published), table.published)
-    # Of several earlier prices, the last one was in force.
+    # Of several earlier prices, the last one was in force; of several regions the dearest counts.
     table = table.drop_duplicates(["workload", "hardware_id", "price_kind", "date"], keep="last")
     table["cost_usd"] = table.time_s * table.price / HOUR_S
     return table[COLUMNS].sort_values(COLUMNS[:5], kind="stable", ignore_index=True)
@@ -88,7 +90,7 @@ def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.Da
     old = options[
         options.framework.eq(_SOFTWARE_OF_2017)
         & options.variant.eq("default")
-        & _shares(options, option, ["predicted", "hardware_id", "machine_id", "vcpus"])
+        & _shares(options, option, _ALIKE)
     ]
     then = old.time_s.min() if len(old) else None
     return Change(

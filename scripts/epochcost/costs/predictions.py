@@ -26,7 +26,6 @@ COLUMNS = [
     "hours_apart",
     "wall_share",
     "disturbed",
-    "synthetic",
 ]
 
 
@@ -96,5 +95,4 @@ def _row(pairs: pd.DataFrame) -> dict:
         "hours_apart": pairs.hours.max(),
         "wall_share": pairs.wall_share.median(),
         "disturbed": bool(pairs.disturbed.any()),
-        "synthetic": bool(pairs.synthetic.any()),
     }

@@ -202,6 +202,8 @@ def _read(path: Path) -> list[tuple[int, dict[str, Any]]]:
     with open(path, newline="", encoding="utf-8-sig") as file:
         reader = csv.DictReader(file)
         for name in reader.fieldnames or ():
+            if reader.fieldnames.count(name) > 1:
+                raise InputError(f"{path}, line 1: the column '{name}' is there twice")
             if name not in columns["properties"]:
                 known = nearest(name, columns["properties"])
                 raise InputError(f"{path}, line 1: unknown column '{name}'; {known}")
@@ -229,7 +231,7 @@ def _value(text: str, kind: str | list[str]) -> str | float | None:
     """A cell with the type that the schema wants, or as text where it cannot have that."""
     if not text:
         return None
-    if "number" not in kind:
+    if "number" not in kind or "_" in text:  # to Python, 1_5 is 15
         return text
     try:
         value = float(text)

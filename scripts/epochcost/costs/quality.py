@@ -17,6 +17,9 @@ COLUMNS = [
     "variant",
     "hardware_id",
     "machine_id",
+    "driver",
+    "vcpus",
+    "gpus_used",
     "hardware_label",
     "weights",
     "metric",
@@ -40,6 +43,8 @@ COLUMNS = [
     "batch_size",
     "recipe_batch_size",
     "settings",
+    "synthetic",
+    "recipe",
     "own_recipe",
     "noisy_runs",
 ]

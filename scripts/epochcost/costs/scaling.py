@@ -20,6 +20,7 @@ _SAME = [
     "train_samples",
     "data_id",
     "weights",
+    "settings",
     "predicted",
     "synthetic",
 ]
@@ -61,6 +62,9 @@ def scaling_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFr
         & ~runs.quality_reached.eq(False)
     ]
     rows = []
+    # All that was set but the number of devices, which is what a row is about.
+    others = trained.settings.fillna("").str.replace(r"devices=\d+", "", regex=True).str.strip()
+    trained = trained.assign(settings=others)
     for same, group in trained.groupby(_SAME, dropna=False, sort=True):
         by_number = {
             used: undisturbed(alike, keep_disturbed)

@@ -253,13 +253,15 @@ def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> pd.Series:
 def has_all_samples(rows: pd.DataFrame, complete: pd.Series) -> pd.Series:
     """Whether each row was trained on as many samples as the complete data of its workload have.
 
-    Editions of the same data differ slightly; where a number is unknown, they count as equal.
+    Editions of the same data differ slightly. Where a number is unknown, what a record says of its
+    data counts.
 
     Args:
         complete: of each row's workload, as far as known.
     """
     off = (rows.train_samples / complete - 1).abs()
-    return off.isna() | off.le(_SAME_SAMPLES)
+    said = rows.source_id.ne(OWN) | rows.data_complete.astype("boolean").fillna(False)
+    return off.le(_SAME_SAMPLES) | (off.isna() & said)
 
 
 def _over_nothing(table: pd.DataFrame, compared: pd.Series, rental: Rental) -> pd.DataFrame:

@@ -64,7 +64,8 @@ def _read_idx(path: Path, magic: int) -> np.ndarray:
     if found != magic:
         raise InputError(f"{path} is not the IDX file it should be (magic {found}, not {magic})")
     head = 4 + 4 * axes
-    shape = np.frombuffer(content[4:head], ">u4")
-    if len(shape) != axes or len(content) - head != shape.prod(dtype=np.int64):
+    whole = len(content) >= head
+    shape = np.frombuffer(content[4:head], ">u4") if whole else np.array([])
+    if not whole or len(content) - head != shape.prod(dtype=np.int64):
         raise InputError(f"{path} does not hold as many values as it says")
     return np.frombuffer(content, np.uint8, offset=head).reshape(shape)

@@ -8,11 +8,12 @@ from types import ModuleType
 
 import numpy as np
 
-from epochcost import files
-from epochcost.datasets import arrays, download
+from epochcost.datasets import arrays, download, fetched
 from epochcost.errors import InputError
 
 _SYNTHETIC_SEED = 20171128
+# The modules that those which prepare data sets have in common.
+_SHARED = ("arrays", "damage", "generated", "preparation", "sequences")
 
 
 def module_of(name: str) -> str:
@@ -28,7 +29,7 @@ def code_of(module: str) -> str:
     found = importlib.util.find_spec(module)
     if found is None:
         return ""
-    shared = [Path(__file__).with_name(f"{name}.py") for name in ("arrays", "damage", "sequences")]
+    shared = [Path(__file__).with_name(f"{name}.py") for name in _SHARED]
     content = b"".join(path.read_bytes() for path in (Path(found.origin), *shared))
     return hashlib.sha256(content).hexdigest()[:8]
 
@@ -56,17 +57,16 @@ def prepare(name: str, kind: str, raw: Path, folder: Path, module: str | None = 
     if kind == "synthetic":
         values = prepares.synthetic(np.random.default_rng(_SYNTHETIC_SEED))
         return arrays.save(folder, values, name, kind, "synthetic", {}, {})
-    fetched = files.read_json(raw / name / f"{kind}.json")
-    inputs = {file["name"]: file["sha256"] for file in fetched["files"]}
-    paths = {}
-    for file_name, checksum in inputs.items():
+    about, paths = fetched.read(raw / name / f"{kind}.json"), {}
+    for file_name, checksum in about.checksums.items():
         path = raw / name / file_name
         if not path.is_file():
             raise InputError(f"{path} is missing; delete {raw / name / kind}.json and run again")
         paths[file_name] = download.verified(path, checksum)
     skipped: Counter[str] = Counter()
     values = prepares.prepare(paths, skipped)
-    return arrays.save(folder, values, name, kind, fetched["source"], inputs, dict(skipped))
+    inputs = about.checksums
+    return arrays.save(folder, values, name, kind, about.source, inputs, dict(skipped))
 
 
 def _import(name: str, module: str) -> ModuleType:

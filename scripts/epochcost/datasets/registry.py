@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epochcost import files
+from epochcost.datasets import fetched
 from epochcost.errors import InputError
 
 SYNTHETIC, RANDOM = "synthetic", "random"
@@ -164,15 +164,14 @@ def _fetched_before(name: str, kind: str, choices: list[Archive], raw: Path) -> 
     description = raw / name / f"{kind}.json"
     if not description.is_file():
         return None
-    fetched = files.read_json(description)
-    there = {file["name"]: file["sha256"] for file in fetched["files"]}
+    about = fetched.read(description)
     for archive in choices:
         if archive.kind == kind and all(
             # For some files only the start of the checksum is published.
-            there.get(file.name, "").startswith(file.sha256)
+            about.checksums.get(file.name, "").startswith(file.sha256)
             for file in archive.files
         ):
-            return Origin(fetched["source"], kind)
+            return Origin(about.source, kind)
     return None
 
 

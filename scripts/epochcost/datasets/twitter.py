@@ -150,12 +150,13 @@ def _sentiment140(file, skipped: Counter) -> Iterator[tuple[int, str]]:
 def _rows(reader, skipped: Counter) -> Iterator[list[str]]:
     """The rows of a table; a cell that does not end is left out with all that it swallowed."""
     while True:
+        begin = reader.line_num
         try:
             yield next(reader)
         except StopIteration:
             return
         except csv.Error:
-            skipped["a cell without an end"] += 1
+            skipped["a cell without an end"] += reader.line_num - begin  # each line is a tweet
 
 
 def _thinknook(file, path: Path) -> Iterator[tuple[int, bytes]]:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from epochcost import files
+from epochcost.datasets import fetched
 from epochcost.errors import InputError
 
 
@@ -19,14 +20,11 @@ def find(name: str, description: Path | None) -> tuple[dict[str, Any], Path | No
     """
     if description is None:
         return {"name": name, "source": "random", "sha256": None}, None
-    fetched = files.read_json(description)
-    try:
-        about, source, (file,) = fetched["dataset"], fetched["source"], fetched["files"]
-        path, checksum = description.parent / file["name"], file["sha256"]
-    except (KeyError, TypeError, ValueError):
-        raise InputError(f"{description} is no description of fetched weights") from None
-    if about != name:
-        raise InputError(f"{description} describes {about}, not {name}")
+    about = fetched.read(description)
+    if about.dataset != name:
+        raise InputError(f"{description} describes {about.dataset}, not {name}")
+    file, checksum = next(iter(about.checksums.items()))
+    path = description.parent / file
     if not path.is_file() or files.sha256(path) != checksum:
         raise InputError(f"{path} is missing or damaged; delete {description} and run again")
-    return {"name": name, "source": source, "sha256": checksum}, path
+    return {"name": name, "source": about.source, "sha256": checksum}, path

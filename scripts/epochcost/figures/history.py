@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 
 from epochcost.costs.history import Change
 from epochcost.figures import style
-from epochcost.words import amounts
+from epochcost.words import amounts, remarks
 
 # Names of lines: their approximate width, and the space that one above another needs.
 _NAME_POINTS = 120
@@ -134,7 +134,5 @@ def _headline(change: Change | None, best: pd.Series | None, title: str, base: s
 
 
 def _notes(best: pd.Series) -> str:
-    notes = ["predicted"] * bool(best.predicted) + ["synthetic data"] * bool(best.synthetic)
-    if best.price_kind != "on_demand":
-        notes.append(f"{best.price_kind.replace('_', '-')} price")
+    notes = remarks.of_offer(best)
     return f" ({', '.join(notes)})" if notes else ""

@@ -26,8 +26,6 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
 
     A quality that came of a fault counts as not measured. The file is left unchanged.
     """
-    if not isinstance(record, dict):
-        raise TypeError("it holds no object")
     record.setdefault("weights", None)
     record.setdefault("input", None)
     if record["input"] and _loop_ordered_batches(record["run"]):

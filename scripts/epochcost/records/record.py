@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,23 +63,37 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         InputError: the file is no record, or is where its content does not belong.
     """
-    try:
-        record = early.completed(files.read_json(path))
-        parts.check(record)
-        run = record["run"]
-        run["trial"] = trial_of(path)
-        name = RunName.of(run)
-        run["id"], place = str(name), name.path(Path())
-        version = record["schema_version"]
-    except (InputError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is not a record ({_wrong(error)})") from None
+    with _named(path):
+        record = files.read_json(path)
+        version = _version_of(record)
     if version != SCHEMA_VERSION:
         raise InputError(
             f"{path} has schema version {version}; this epochcost reads {SCHEMA_VERSION}"
         )
+    with _named(path):
+        parts.check(early.completed(record))
+        run = record["run"]
+        run["trial"] = trial_of(path)
+        name = RunName.of(run)
+        run["id"], place = str(name), name.path(Path())
     if Path(*path.parts[-4:]) != place:
         raise InputError(f"{path} holds the record of {place}; put it back where it belongs")
     return record
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say of which file it is that something is wrong with its content."""
+    try:
+        yield
+    except (InputError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is not a record ({_wrong(error)})") from None
+
+
+def _version_of(record: Any) -> int:
+    if not isinstance(record, dict):
+        raise TypeError("it holds no object")
+    return record["schema_version"]
 
 
 def reached(metric: str, value: float | None, target: float) -> bool:

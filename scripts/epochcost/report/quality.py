@@ -54,6 +54,7 @@ def markdown(table: pd.DataFrame) -> str:
     """The table, one line per row of quality.csv."""
     if table.empty:
         return "No full run on real data was made here yet.\n"
+    table = table.assign(apart=names.tell_apart(table, but="settings"))
     return _table(_HEAD, [_cells(row) for row in table.itertuples()])
 
 
@@ -61,6 +62,7 @@ def predictions_markdown(table: pd.DataFrame) -> str:
     """What quick runs predicted beside what full runs took; empty where there are no pairs."""
     if table.empty:
         return ""
+    table = table.assign(apart=names.tell_apart(table, but="settings"))
     return _table(_PREDICTIONS_HEAD, [_prediction_cells(row) for row in table.itertuples()])
 
 
@@ -117,7 +119,7 @@ def _prediction_cells(row) -> list[str]:
 
 
 def _prediction_remarks(row) -> list[str]:
-    notes = ([] if pd.isna(row.settings) else [row.settings]) + remarks.of_search(row)
+    notes = _settings(row) + remarks.of_search(row)
     if row.synthetic:
         notes.append("synthetic data")
     elif not row.data_complete:
@@ -164,9 +166,15 @@ def _cells(row) -> list[str]:
 
 
 def _remarks(row) -> list[str]:
-    notes = [] if pd.isna(row.settings) else [row.settings]
-    if not row.data_complete and row.train_samples == row.complete_samples:
+    notes = _settings(row)
+    if not row.data_complete and not remarks.differs(row):
         notes.append("subset of the data")
     if row.weights == RANDOM:
         notes.append("from random weights")
     return notes + remarks.of_training(row, row.reached)
+
+
+def _settings(row) -> list[str]:
+    """What tells a row apart from others of its name, and all that was set."""
+    said = (row.apart, row.settings)
+    return [text for text in said if pd.notna(text) and text]

@@ -13,13 +13,19 @@ FRAMEWORKS = {
     "keras2-tensorflow1": "Keras 2 TensorFlow 1",
     "keras2-cntk": "Keras 2 CNTK",
 }
-# Columns in which rows of one name differ; how to word a value, and how that there is none.
-_TELLING = (
-    ("framework_version", "{}", ""),
-    ("driver", "driver {}", ""),
-    ("settings", "{}", ""),
-    ("machine_id", "machine {}", ""),
-)
+# Columns in which rows of one name differ, and how to word a value.
+_TELLING = {
+    "framework_version": "{}",
+    "driver": "driver {}",
+    "settings": "{}",
+    "machine_id": "machine {}",
+    "vcpus": "{} cores",
+    "gpus_used": "{} GPUs used",
+    "data_id": "data {}",
+}
+_NAME = ["workload", "hardware_label", "framework", "variant"]
+# What is said of a row's data anyway.
+_DATA = ["synthetic", "data_complete", "train_samples"]
 
 
 def framework(name: str, variant: str = "default") -> str:
@@ -33,18 +39,29 @@ def price_kind(kind: str) -> str:
     return kind.replace("_", "-")
 
 
-def tell_apart(rows: pd.DataFrame) -> list[str]:
+def tell_apart(rows: pd.DataFrame, but: str = "") -> list[str]:
     """What distinguishes rows with the same hardware, framework and variant; else nothing.
 
     Args:
-        rows: of relative.csv or options.csv, all that are shown together.
+        rows: of relative.csv, options.csv, quality.csv or predictions.csv, all that are shown
+            together.
+        but: a column that is shown anyway.
     """
-    same_name = ["workload", "hardware_label", "framework", "variant"]
     said: list[list[str]] = [[] for _ in range(len(rows))]
-    for column, form, nothing in _TELLING:
-        values = rows[column].fillna("")
-        differ = values.groupby([rows[name] for name in same_name]).transform("nunique").gt(1)
+    for column, form in _TELLING.items():
+        if column == but:
+            continue
+        values = rows[column].map(_worded)
+        alike = [rows[name] for name in (*_NAME, *(_DATA if column == "data_id" else ()))]
+        differ = values.groupby(alike, dropna=False).transform("nunique").gt(1)
         for facts, value, differs in zip(said, values, differ, strict=True):
-            if differs:
-                facts.append(form.format(value) if value else nothing)
-    return [", ".join(fact for fact in facts if fact) for facts in said]
+            if differs and value:
+                facts.append(form.format(value))
+    return [", ".join(facts) for facts in said]
+
+
+def _worded(value) -> str:
+    """A cell as text; empty where there is none."""
+    if pd.isna(value):
+        return ""
+    return f"{value:g}" if isinstance(value, float | int) else value

@@ -60,7 +60,7 @@ def of_data(row) -> list[str]:
     notes = []
     if row.synthetic:
         notes.append("synthetic data")
-    if _differs(row):
+    if differs(row):
         notes.append(f"{samples(row)} samples")
     elif not row.data_complete and not row.synthetic:
         notes.append("subset of the data")
@@ -72,13 +72,14 @@ def of_data(row) -> list[str]:
 def samples(row) -> str:
     """How many samples a row was trained on, and how many it should be where that differs."""
     trained = f"{row.train_samples:,.0f}"
-    if not _differs(row):
+    if not differs(row):
         return trained
     # With complete data, it is another edition.
     complete = f"{row.complete_samples:,.0f}"
     return f"{trained} (published: {complete})" if row.data_complete else f"{trained} of {complete}"
 
 
-def _differs(row) -> bool:
+def differs(row) -> bool:
+    """Whether it is known that a row was trained on another number of samples than there are."""
     known = pd.notna(row.train_samples) and pd.notna(row.complete_samples)
     return known and row.train_samples != row.complete_samples
