@@ -45,7 +45,7 @@ setup: .venv/ready
 	@echo "Creating .venv (about half a minute)"
 	@$(PYTHON) -m venv .venv || { echo "epochcost: $(PYTHON) cannot make virtual environments; install its venv package (Debian: python3-venv)"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
-	@UV_FIND_LINKS="$$PIP_FIND_LINKS" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python $(BIN)/python -r envs/workflow.txt
+	@UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python $(BIN)/python -r envs/workflow.txt
 	@touch $@
 
 # The software of 2017 for the frameworks keras2-tensorflow1 and keras2-cntk, on the CPU.
@@ -64,7 +64,7 @@ cloud: .venvs/cloud/ready
 
 .venvs/cloud/ready: envs/cloud.txt .venv/ready
 	@$(BIN)/uv venv --quiet --clear --seed --python $(BIN)/python .venvs/cloud
-	@UV_FIND_LINKS="$$PIP_FIND_LINKS" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python .venvs/cloud/bin/python -r envs/cloud.txt
+	@UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python .venvs/cloud/bin/python -r envs/cloud.txt
 	@touch $@
 
 # Resolve envs/*.in again into the full lists of pins. The CPU list of torch is the GPU list

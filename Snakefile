@@ -37,7 +37,7 @@ include: "rules/report.smk"
 
 
 onstart:
-    lock.claim(Path(".snakemake"))
+    claim_folder()
     if trains():
         refuse_retired_hardware()
         refuse_other_hardware()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from epochcost import configuration, errors
 from epochcost.errors import InputError, nearest
+from epochcost.measurement import revision
 from epochcost.records import merging
 from epochcost.words import amounts
 
@@ -71,11 +72,16 @@ def _measure_there(
 ) -> int:
     """Send, run, fetch and merge; arguments and result are those of `measure`."""
     host.send(ROOT, _tracked(ROOT), host.folder)
-    environment = ""
+    # Git's history, from which records say what measured them, stays here.
+    environment = f"{revision.COMMIT}={revision.to_send(ROOT)} "
     if arguments.mirror:
         host.send(arguments.mirror, ["."], f"{host.folder}/mirror")
-        environment = "EPOCHCOST_MIRROR=mirror "
+        environment += "EPOCHCOST_MIRROR=mirror "
     setup = f"make setup PYTHON={shlex.quote(arguments.python)}"
+    if (arguments.records / arguments.hardware).is_dir():
+        # Those that are here count there, too; a host that is new knows none of them.
+        host.send(arguments.records, [arguments.hardware], f"{host.folder}/incoming")
+        setup += " && { .venv/bin/python scripts/merge.py incoming > /dev/null || true; }"
     ran = host.run(f"{setup} && {environment}.venv/bin/snakemake measure {shlex.join(options)}")
     with tempfile.TemporaryDirectory() as folder:
         host.fetch("results/runs", Path(folder))
@@ -102,7 +108,8 @@ class Host:
     """A machine that is reached by ssh, and a folder on it."""
 
     def __init__(self, ssh: str, address: str, folder: str) -> None:
-        self._ssh = [*shlex.split(ssh), address]
+        # A connection that broke is noticed even while nothing is said.
+        self._ssh = [*shlex.split(ssh), "-o", "ServerAliveInterval=30", address]
         self.folder = folder
 
     def is_busy(self) -> bool:
@@ -122,23 +129,12 @@ class Host:
     def send(self, source: Path, names: list[str], target: str) -> None:
         """Copy files or folders below `source` to the same names below `target`."""
         packed = subprocess.Popen(
-            # Git's configuration may hold a password.
-            [
-                "tar",
-                "-C",
-                source,
-                "--exclude=.git/config",
-                "--exclude=.git/hooks",
-                "-czf",
-                "-",
-                "--null",
-                "--files-from=-",
-            ],
+            ["tar", "-C", source, "-czf", "-", "--null", "--files-from=-"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
         where = shlex.quote(target)
-        # Otherwise root would give the files to the sender's user ID, and git would refuse them.
+        # Otherwise root would give the files to the sender's user ID.
         unpacked = subprocess.Popen(
             [*self._ssh, f"mkdir -p {where} && tar -C {where} -xz --no-same-owner -f -"],
             stdin=packed.stdout,
@@ -168,7 +164,7 @@ class Host:
 
 
 def _tracked(root: Path) -> list[str]:
-    """The workflow's files and its history, from which each record says what measured it."""
+    """The files of the workflow."""
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "-z"],
         capture_output=True,
@@ -177,7 +173,7 @@ def _tracked(root: Path) -> list[str]:
         raise InputError(f"{root} is not a clone of the repository")
     names = [name for name in listed.stdout.decode().split("\0") if name]
     there = [name for name in names if (root / name).is_symlink() or (root / name).exists()]
-    return [".git", *there]
+    return there
 
 
 if __name__ == "__main__":

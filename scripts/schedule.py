@@ -33,9 +33,15 @@ def main() -> None:
     if arguments.hardware not in hardware:
         hint = errors.nearest(arguments.hardware, hardware)
         raise errors.InputError(f"unknown hardware '{arguments.hardware}'; {hint}")
+    every_s, up_s = (durations.seconds_of(text) for text in (arguments.every, arguments.up))
+    if not 0 < up_s <= every_s:
+        raise errors.InputError(
+            f"schedule: up: {arguments.up} is not between 0 and {arguments.every}, the time "
+            "between two rounds"
+        )
     rerun = Rerun(
-        durations.seconds_of(arguments.every),
-        durations.seconds_of(arguments.up),
+        every_s,
+        up_s,
         arguments.hardware,
         hardware[arguments.hardware],
         arguments.repository,

@@ -1,6 +1,7 @@
 """Measuring again by the clock: files that the real tools accept, and the bill."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -63,14 +64,19 @@ def test_records_in_a_bucket_need_no_volume(written):
     )
 
 
-@pytest.mark.parametrize("ended", ["by itself", "failing", "told"])
+@pytest.mark.parametrize("ended", ["by itself", "failing", "told", "killed"])
 def test_what_a_round_measured_is_kept_however_it_ends(tmp_path, ended):
     """The steps as bash runs them, with a `make` that leaves a record."""
     store, work, programs = (tmp_path / name for name in ("store", "work", "bin"))
     for folder in (store, work / "epochcost/.git", programs):
         folder.mkdir(parents=True)
     (store / "earlier.json").write_text("earlier")
-    last = {"by itself": "true", "failing": "exit 1", "told": "sleep 60"}[ended]
+    last = {
+        "by itself": "true",
+        "failing": "exit 1",
+        "told": "sleep 60",
+        "killed": "trap : TERM; sleep 60; sleep 60",  # there is no time left to end by itself
+    }[ended]
     for name, lines in (
         ("git", "true"),
         ("make", f"cat results/runs/earlier.json > results/runs/new.json; {last}"),
@@ -85,13 +91,22 @@ def test_what_a_round_measured_is_kept_however_it_ends(tmp_path, ended):
     ]
     path = f"{programs}:{os.environ['PATH']}"
     process = subprocess.Popen(
-        ["bash", "-c", *container["args"]], cwd=work, env=os.environ | {"PATH": path}
+        ["bash", "-c", *container["args"]],
+        cwd=work,
+        env=os.environ | {"PATH": path},
+        start_new_session=True,
     )
-    if ended == "told":
+    if ended in ("told", "killed"):
         new = work / "epochcost/results/runs/new.json"
         while not new.exists():
             time.sleep(0.05)
         process.terminate()
+    if ended == "killed":
+        deadline = time.monotonic() + 20
+        while not (store / "new.json").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait(20)
     assert {path.name for path in store.iterdir()} == {"earlier.json", "new.json"}
 
@@ -114,6 +129,27 @@ def test_the_scripts_are_ones(written, tmp_path):
     assert "shutdown -h +30" in found["start-up.sh"]
     assert "type=nvidia-tesla-k80,count=1" in found["vm.sh"]
     assert "--machine-type n1-standard-1 " in found["vm.sh"]
+    assert "--maintenance-policy TERMINATE" in found["vm.sh"]
+
+
+def test_a_gpu_that_is_part_of_the_machine_type_needs_a_driver_too():
+    hardware = configuration.load().catalogue["gce-a3-highgpu-1g"]
+    rerun = files.Rerun(3600, 60, "gce-a3-highgpu-1g", hardware, "x", "/store", "i", [], 1)
+    script = files.render(rerun)["vm.sh"]
+    assert "it needs an image with NVIDIA's driver" in script
+    assert "--maintenance-policy TERMINATE" in script
+    assert "--accelerator" not in script
+
+
+@pytest.mark.parametrize("up", ["0s", "2h"])
+def test_a_round_ends_before_the_next_one_begins(up):
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/schedule.py", *WANTED, "--every", "1h", "--up", up],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert f"up: {up} is not between 0 and 1h, the time between two rounds" in done.stderr
 
 
 def test_the_bill_is_at_the_preemptible_price(written):

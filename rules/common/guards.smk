@@ -13,6 +13,14 @@ def trains():
     return any(job.rule.name.startswith("train_") for job in workflow.dag.needrun_jobs())
 
 
+def claim_folder():
+    """Hold this folder until the call ends; end it if it trains and another is at work here."""
+    try:
+        lock.claim(Path(".snakemake"), alone=trains())
+    except InputError as error:
+        sys.exit(f"epochcost: {one_line(error)}")
+
+
 # Executors that rent a machine from the provider of the hardware; others use existing machines.
 RENTING = ("googlebatch", "aws-batch")
 

@@ -21,8 +21,9 @@ def missing_of(hardware):
 
 def record_in_bucket(hardware, run):
     """Where a training on a rented machine leaves its record."""
-    dataset = KNOWN.recipes_to_train[RunName.on(hardware, run).workload]["dataset"]
-    asked = [MACHINE["id"], str(Path.cwd()), KNOWN["scale"], training_options()]
+    recipe = KNOWN.recipes_to_train[RunName.on(hardware, run).workload]
+    dataset = recipe["dataset"]
+    asked = [MACHINE["id"], str(Path.cwd()), KNOWN["scale"], training_options(), recipe_id(recipe)]
     plan = hashlib.sha256("\n".join(asked).encode()).hexdigest()[:8]
     return f"runs/{plan}/{dataset}-{ORIGINS[dataset].kind}/{hardware}/{run}.json"
 

@@ -1,45 +1,50 @@
-"""Snakemake's lock on a folder, and whether the run that holds it is still alive.
+"""Which call works in a folder: a lock that the system releases when its process ends.
 
-Snakemake leaves its lock behind when it is killed. Its owner is noted here when a run starts, so
-that the next run can tell a stale lock from one that is held.
+Snakemake's own locks are of files. It leaves them behind when it is killed, and any call that ends
+removes those of all others.
 """
 
-import os
-import platform
+import fcntl
 from pathlib import Path
+from typing import IO
 
-import psutil
-
-from epochcost import files
 from epochcost.errors import InputError
 
-_OWNER = "epochcost-owner.json"
+_NAME = "epochcost.lock"
+_held: list[IO] = []  # open, and so locked, until this process ends
 
 
-def claim(folder: Path) -> None:
-    """Note in `folder` (.snakemake) that this process runs the workflow."""
-    files.write_json(
-        folder / _OWNER,
-        {"host": platform.node(), "pid": os.getpid(), "started": _started(os.getpid())},
-    )
+def claim(folder: Path, alone: bool) -> None:
+    """Hold `folder` (.snakemake) until this process ends.
+
+    Args:
+        alone: whether no other call may be at work there, as this one trains.
+
+    Raises:
+        InputError: another one is, and this one must be alone.
+    """
+    file = open(folder / _NAME, "a")  # noqa: SIM115 - it stays open
+    _held.append(file)
+    if not _locked(file) and alone:
+        raise InputError("another call is at work in this folder; wait until it has ended")
 
 
 def is_stale(folder: Path) -> bool:
-    """Whether `folder` is locked by a run on this host that is no longer alive.
-
-    False when it is not locked, and when that cannot be determined (another host, no note).
-    """
+    """Whether Snakemake's locks in `folder` are of a call that was killed."""
     if not any((folder / "locks").glob("*")):
         return False
+    with open(folder / _NAME, "a") as file:
+        return _locked(file)
+
+
+def _locked(file: IO) -> bool:
+    """Lock an open file; False if another process has it locked.
+
+    Raises:
+        OSError: the file system has no locks.
+    """
     try:
-        owner = files.read_json(folder / _OWNER)
-    except (OSError, InputError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
-    return owner["host"] == platform.node() and _started(owner["pid"]) != owner["started"]
-
-
-def _started(pid: int) -> float | None:
-    try:
-        return psutil.Process(pid).create_time()
-    except psutil.NoSuchProcess:
-        return None
+    return True

@@ -88,6 +88,4 @@ def _explain(error: jsonschema.ValidationError) -> str:
             return f"{', '.join(map(str, value))}: one of them is listed twice"
         case "format":
             return f"{value!r} is not a {limit}"
-        case None:  # a schema that is false
-            return "it has no meaning here"
     return error.message

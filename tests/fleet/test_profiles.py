@@ -52,7 +52,7 @@ def test_no_rule_retries_by_itself_and_each_profile_does():
         settings = profile(name)
         if settings["executor"] == "googlebatch":
             assert "preemptible-retries" not in settings
-            assert settings["googlebatch-retry-count"] == 3
+            assert settings["googlebatch-retry-count"] == 0
         assert settings["retries"] >= 2
 
 

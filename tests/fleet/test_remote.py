@@ -1,16 +1,15 @@
 """A bare host that is reached by ssh: an ssh server of this machine, in a folder of its own."""
 
+import fcntl
 import getpass
 import json
 import os
-import platform
 import re
 import shutil
 import socket
 import subprocess
 import time
 
-import psutil
 import pytest
 from clones import make_clone
 
@@ -83,8 +82,9 @@ def test_records_of_a_bare_host_come_home(ssh, host, home):
         rf"{re.escape(address)} was in use for [\d.]+ (s|min), and still runs", done.stdout
     )
     assert json.loads(home.records()[path])["git"]["commit"] == home.head
-    assert not (folder / ".git/config").exists()
-    # The same again measures nothing and brings nothing twice.
+    assert not (folder / ".git").exists()
+    # The same again measures nothing and brings nothing twice, even on a host that is new.
+    shutil.rmtree(folder / "results")
     again = home.run(*map(str, command), *words)
     assert "0 records merged, 1 here already, 0 refused" in again.stdout
 
@@ -97,14 +97,11 @@ def test_a_host_that_is_at_work_is_left_alone_and_a_killed_run_is_not_in_the_way
     lock = folder / ".snakemake/locks/0.input.lock"
     lock.parent.mkdir(exist_ok=True)
     lock.write_text("results/made\n")
-    owner = folder / ".snakemake/epochcost-owner.json"
-    process = psutil.Process()
-    at_work = {"host": platform.node(), "pid": process.pid, "started": process.create_time()}
-    owner.write_text(json.dumps(at_work))
-    busy = home.run(*map(str, command), *words, check=False)
+    with open(folder / ".snakemake/epochcost.lock", "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        busy = home.run(*map(str, command), *words, check=False)
     assert busy.returncode == 1
     assert f"{address} is still at work" in busy.stderr
-    owner.write_text(json.dumps(at_work | {"started": 0}))
     home.run(*map(str, command), *words)
     assert not lock.exists()
 

@@ -156,3 +156,20 @@ def test_without_a_driver_there_is_nothing(monkeypatch):
     monkeypatch.setattr(pynvml, "nvmlInit", fail)
     assert gpus.describe() == ([], {"driver": None, "cuda_driver": None})
     assert gpus.watch(2) == gpus.compute_capabilities() == []
+
+
+def test_a_driver_that_fails_is_not_taken_for_none(monkeypatch):
+    def fail():
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH)
+
+    monkeypatch.setattr(pynvml, "nvmlInit", fail)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    with pytest.raises(InputError, match=r"the NVIDIA driver fails .*; repair it, or set CUDA_V"):
+        gpus.describe()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert gpus.describe()[0] == []
+
+
+def test_a_gpu_may_have_no_memory_of_its_own(nvml, monkeypatch):
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", nvml.none)
+    assert [gpu["memory_gib"] for gpu in gpus.describe()[0]] == [None, None]

@@ -27,9 +27,15 @@ def test_a_killed_run_is_continued(tmp_path, pythons):
         assert time.monotonic() < deadline, "the training did not start"
         assert process.poll() is None, "the run ended early"
         time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGSTOP)
     # While it runs, another run is kept out, and its lock is not taken away.
     assert clone.run("python", "scripts/unlock.py").stdout == ""
     assert clone.snakemake("measure", check=False).returncode == 1
+    # A call that has nothing to do with it ends, and Snakemake's own locks are gone.
+    clone.snakemake("estimate")
+    other = clone.snakemake("measure", "--config", "frameworks=keras-torch", check=False)
+    assert other.returncode == 1
+    assert "epochcost: another call is at work in this folder" in other.stderr + other.stdout
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     assert clone.records() == {}

@@ -1,5 +1,6 @@
 """Training runs that end early: given up, or told to stop."""
 
+import faulthandler
 import os
 import signal
 import sys
@@ -10,6 +11,8 @@ from epochcost.measurement.clock import Clock
 
 # How long a training run that was told to stop has to do so by itself.
 _GRACE_S = 3.0
+# How long one beyond its time limit has to leave a record.
+_PATIENCE_S = 60.0
 
 
 class GivenUpError(Exception):
@@ -26,11 +29,15 @@ def time_limit(seconds: float | None, clock: Clock) -> Iterator[None]:
     signal.signal(signal.SIGALRM, give_up)
     if seconds:
         # Repeatedly, as Python ignores what is raised within a destructor.
-        signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds - clock.wall()), 5.0)
+        left = max(0.001, seconds - clock.wall())
+        signal.setitimer(signal.ITIMER_REAL, left, 5.0)
+        # A call into a library that never returns, as on a GPU that is gone, is ended by force.
+        faulthandler.dump_traceback_later(left + _PATIENCE_S, exit=True, file=sys.__stderr__)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
 
 
 def end_now(*_) -> None:

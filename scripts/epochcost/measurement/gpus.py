@@ -22,6 +22,7 @@ _REASONS = {
     "hardware": pynvml.nvmlClocksThrottleReasonHwSlowdown,
 }
 POWER_CAP = "power cap"
+_NO_DRIVER = (pynvml.NVML_ERROR_LIBRARY_NOT_FOUND, pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
 
 
 def describe() -> tuple[list[dict[str, Any]], dict[str, str | None]]:
@@ -34,7 +35,7 @@ def describe() -> tuple[list[dict[str, Any]], dict[str, str | None]]:
             {
                 "name": pynvml.nvmlDeviceGetName(handle),
                 "uuid": pynvml.nvmlDeviceGetUUID(handle),
-                "memory_gib": round(pynvml.nvmlDeviceGetMemoryInfo(handle).total / 2**30, 1),
+                "memory_gib": _memory_gib(handle),
                 "power_limit_w": _scaled(_ask(pynvml.nvmlDeviceGetEnforcedPowerLimit, handle)),
             }
             for handle in handles
@@ -166,10 +167,19 @@ class Watched:
 
 @contextmanager
 def _nvml() -> Iterator[list | None]:
-    """The handles of the GPUs that this process may use; None where there is no driver."""
+    """The handles of the GPUs that this process may use; None where there is no driver.
+
+    Raises:
+        InputError: there is one, and it fails: the processor would be measured in its place.
+    """
     try:
         pynvml.nvmlInit()
-    except pynvml.NVMLError:
+    except pynvml.NVMLError as error:
+        if error.value not in _NO_DRIVER and os.environ.get("CUDA_VISIBLE_DEVICES") != "":
+            raise InputError(
+                f"the NVIDIA driver fails ({error}); repair it, or set CUDA_VISIBLE_DEVICES to an "
+                "empty text to measure the processor"
+            ) from None
         yield None
         return
     try:
@@ -184,6 +194,12 @@ def _ask(function, *arguments) -> Any:
         return function(*arguments)
     except pynvml.NVMLError:
         return None
+
+
+def _memory_gib(handle) -> float | None:
+    """Its own memory; None where it shares that of the processor."""
+    memory = _ask(pynvml.nvmlDeviceGetMemoryInfo, handle)
+    return None if memory is None else round(memory.total / 2**30, 1)
 
 
 def _scaled(milliwatts: int | None) -> float | None:

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-# The environment variable that tells this to a rented machine, whose sources have no git history.
+# The environment variable that tells this to another machine, whose sources have no git history.
 COMMIT = "EPOCHCOST_COMMIT"
 
 
@@ -21,14 +21,16 @@ def code(root: Path) -> str:
 def commit(root: Path) -> dict[str, Any] | None:
     """The commit of the code, and whether the code was changed since.
 
-    Outside git, what COMMIT says; None without that.
+    What COMMIT says, if anything; None outside git without that.
     """
+    told, _, changed = os.environ.get(COMMIT, "").partition(",")
+    if told:
+        return {"commit": told, "dirty": bool(changed)}
     try:
         changes = _git(root, "status", "--porcelain", "--untracked-files=no")
         return {"commit": _git(root, "rev-parse", "HEAD"), "dirty": bool(changes)}
     except (OSError, subprocess.CalledProcessError):
-        told, _, changed = os.environ.get(COMMIT, "").partition(",")
-        return {"commit": told, "dirty": bool(changed)} if told else None
+        return None
 
 
 def to_send(root: Path) -> str:
