@@ -68,6 +68,11 @@ def schedule_options():
             sys.exit(
                 f"epochcost: config: schedule: {key} is empty; config/config.yaml says what it is"
             )
+    try:
+        # Can it be measured there?
+        configuration.load(config | {"hardware": wanted["hardware"]}, Path(workflow.basedir))
+    except InputError as error:
+        sys.exit(f"epochcost: {one_line(error)}")
     options = [wanted["hardware"]]
     for key in ("every", "up", "repository", "records", "image"):
         options.append(f"--{key} {shlex.quote(str(wanted[key]))}")

@@ -77,3 +77,10 @@ def test_a_schedule_without_a_place_is_refused(clone):
     done = clone.snakemake("schedule", check=False)
     assert done.returncode
     assert "schedule: hardware is empty" in done.stderr
+
+
+def test_a_schedule_of_what_cannot_be_measured_there_is_refused(clone):
+    place = "schedule={hardware: gce-t4, up: 10min, repository: r, records: /r}"
+    done = clone.snakemake("schedule", "--config", place, "variants=default,tuned", check=False)
+    assert done.returncode
+    assert "the variant tuned is for hardware local alone" in done.stderr
