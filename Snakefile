@@ -37,8 +37,8 @@ include: "rules/report.smk"
 
 
 onstart:
-    claim_folder()
     if trains():
+        claim_hardware()
         refuse_retired_hardware()
         refuse_other_hardware()
         refuse_hardware_without_partition()

@@ -56,7 +56,7 @@ for hardware in KNOWN["hardware"]:
             trial="[0-9]+",
         conda:
             "../envs/workflow.yaml"
-        threads: threads_of(hardware)
+        threads: lambda wildcards, hardware=hardware: threads_of(hardware)
         params:
             python=lambda wildcards: own_python(wildcards.framework) or "python",
             hardware=hardware,

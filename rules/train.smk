@@ -42,7 +42,7 @@ for hardware in KNOWN["hardware"]:
         priority: lambda wildcards, hardware=hardware: PLAN.priority(hardware, wildcards.run)
         conda:
             conda_of_trainings(hardware)
-        threads: threads_of(hardware)
+        threads: lambda wildcards, hardware=hardware: threads_of(hardware)
         params:
             options=f"--hardware {hardware} --scale {KNOWN['scale']} {training_options()}",
         message:

@@ -73,7 +73,7 @@ def _measure_there(
     """Send, run, fetch and merge; arguments and result are those of `measure`."""
     host.send(ROOT, _tracked(ROOT), host.folder)
     # Git's history, from which records say what measured them, stays here.
-    environment = f"{revision.COMMIT}={revision.to_send(ROOT)} "
+    environment = f"{revision.COMMIT}={shlex.quote(revision.to_send(ROOT))} "
     if arguments.mirror:
         host.send(arguments.mirror, ["."], f"{host.folder}/mirror")
         environment += "EPOCHCOST_MIRROR=mirror "
@@ -114,10 +114,7 @@ class Host:
 
     def is_busy(self) -> bool:
         """Whether an earlier run is still going in the folder; a killed one's lock is removed."""
-        locked = '[ -n "$(ls .snakemake/locks 2> /dev/null)" ]'
-        return (
-            self.run(f"{locked} && .venv/bin/python scripts/unlock.py && {locked}", quiet=True) == 0
-        )
+        return self.run(".venv/bin/python scripts/unlock.py --busy", quiet=True) == 0
 
     def run(self, command: str, quiet: bool = False) -> int:
         """Run a shell command in the folder, its output on this screen; returns its status."""

@@ -9,14 +9,21 @@ from pathlib import Path
 
 from epochcost import errors, lock
 
+FOLDER = Path(".snakemake")
+
 
 def main() -> int:
-    errors.Parser(description=__doc__.splitlines()[0]).parse_args()
-    if not lock.is_stale(Path(".snakemake")):
-        return 0
-    print("epochcost: an earlier run was killed; resuming where it stopped")
-    command = [sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"]
-    return subprocess.run(command).returncode
+    parser = errors.Parser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--busy", action="store_true", help="end with status 0 only if a call is at work here"
+    )
+    arguments = parser.parse_args()
+    status = 0
+    if lock.is_stale(FOLDER):
+        print("epochcost: an earlier run was killed; resuming where it stopped")
+        command = [sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"]
+        status = subprocess.run(command).returncode
+    return int(not lock.is_held(FOLDER)) if arguments.busy else status
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ def test_without_a_near_name_all_are_listed_unless_they_are_many():
 
 
 @pytest.mark.parametrize(
-    "error", [errors.InputError("a\nb"), OSError(28, "No space left on device", "/x/y")]
+    "error",
+    [errors.InputError("a\nb"), OSError(28, "No space left on device", "/x/y"), MemoryError()],
 )
 def test_errors_end_a_script_with_one_line_and_status_1(error):
     def main():

@@ -32,6 +32,8 @@ SENT = CLOUD and not workflow.is_main_process
 
 # Bad input ends here with one line, before a graph of jobs is built.
 try:
+    if workflow.is_main_process:
+        lock.enter(Path(".snakemake"))
     KNOWN = configuration.load(config, Path(workflow.basedir))
     if KNOWN.mirror:
         # For fetch.py. Not a parameter of its rule: without it, what was fetched stays fetched.

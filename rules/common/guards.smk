@@ -13,10 +13,10 @@ def trains():
     return any(job.rule.name.startswith("train_") for job in workflow.dag.needrun_jobs())
 
 
-def claim_folder():
-    """Hold this folder until the call ends; end it if it trains and another is at work here."""
+def claim_hardware():
+    """End the run before its first job if another call in this folder trains on its hardware."""
     try:
-        lock.claim(Path(".snakemake"), alone=trains())
+        lock.claim(Path(".snakemake"), hardware_to_train())
     except InputError as error:
         sys.exit(f"epochcost: {one_line(error)}")
 
@@ -74,6 +74,8 @@ def refuse_other_hardware():
             check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), here)
         for variant in sorted({run.variant for run in PLAN.missing}):
             check_devices(variants.devices_of(variant), MACHINE)
+            if variant == variants.NO_ONEDNN and MACHINE["gpus"]:
+                raise InputError("no_onednn is for processors, and this machine has a GPU")
     except InputError as error:
         sys.exit(f"epochcost: {one_line(error)}")
 

@@ -1,50 +1,64 @@
-"""Which call works in a folder: a lock that the system releases when its process ends.
+"""Which calls work in a folder: locks that the system releases when a process ends.
 
 Snakemake's own locks are of files. It leaves them behind when it is killed, and any call that ends
 removes those of all others.
 """
 
 import fcntl
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
 from epochcost.errors import InputError
 
-_NAME = "epochcost.lock"
+_ANY = "epochcost.lock"
 _held: list[IO] = []  # open, and so locked, until this process ends
 
 
-def claim(folder: Path, alone: bool) -> None:
-    """Hold `folder` (.snakemake) until this process ends.
+def enter(folder: Path) -> None:
+    """Say that this process works in `folder` (.snakemake), until it ends."""
+    folder.mkdir(exist_ok=True)
+    _take(folder / _ANY, fcntl.LOCK_SH)
 
-    Args:
-        alone: whether no other call may be at work there, as this one trains.
+
+def claim(folder: Path, hardware: Iterable[str]) -> None:
+    """Keep others from training on some hardware from `folder`, until this process ends.
 
     Raises:
-        InputError: another one is, and this one must be alone.
+        InputError: another call trains on it.
     """
-    file = open(folder / _NAME, "a")  # noqa: SIM115 - it stays open
-    _held.append(file)
-    if not _locked(file) and alone:
-        raise InputError("another call is at work in this folder; wait until it has ended")
+    for name in hardware:
+        if not _take(folder / f"epochcost-{name}.lock", fcntl.LOCK_EX | fcntl.LOCK_NB):
+            raise InputError(
+                f"another call in this folder trains on {name}; wait until it has ended"
+            )
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a call works in `folder`; also where the file system cannot tell."""
+    if not folder.is_dir():
+        return False
+    with open(folder / _ANY, "a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
 
 
 def is_stale(folder: Path) -> bool:
-    """Whether Snakemake's locks in `folder` are of a call that was killed."""
-    if not any((folder / "locks").glob("*")):
-        return False
-    with open(folder / _NAME, "a") as file:
-        return _locked(file)
+    """Whether `folder` holds locks of Snakemake's that a killed call left behind."""
+    return any((folder / "locks").glob("*")) and not is_held(folder)
 
 
-def _locked(file: IO) -> bool:
-    """Lock an open file; False if another process has it locked.
-
-    Raises:
-        OSError: the file system has no locks.
-    """
+def _take(path: Path, how: int) -> bool:
+    """Lock a file until this process ends; False if another one has it."""
+    file = open(path, "a+")  # noqa: SIM115 - it stays open
+    _held.append(file)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, how)
     except BlockingIOError:
         return False
+    except OSError:  # a file system without locks, such as some of clusters
+        pass
     return True

@@ -15,15 +15,20 @@ class HyperParameters(dict):
     """The `model` entry of a recipe; a missing one that a model's file asks for is bad input."""
 
     def __init__(self, values: dict[str, Any]) -> None:
-        super().__init__(
-            {k: HyperParameters(v) if isinstance(v, dict) else v for k, v in values.items()}
-        )
+        super().__init__({name: _asked_for(value) for name, value in values.items()})
 
     def __missing__(self, name: str) -> None:
         raise InputError(
             f"config/workloads.yaml: `model` has no '{name}', which the model's file asks for; "
             f"{nearest(name, self)}"
         )
+
+
+def _asked_for(value: Any) -> Any:
+    """A value of `model`, with the mappings in it, at any depth, as hyper-parameters."""
+    if isinstance(value, dict):
+        return HyperParameters(value)
+    return [_asked_for(part) for part in value] if isinstance(value, list) else value
 
 
 def load(path: Path) -> dict[str, dict[str, Any]]:

@@ -80,7 +80,7 @@ def test_a_training_goes_out_and_its_record_comes_home(batch):
     assert not policy_of(request)["accelerators"]
     task = request["job"]["taskGroups"][0]["taskSpec"]
     assert task["computeResource"]["cpuMilli"] == "8000"
-    assert task["maxRetryCount"] == 3
+    assert task["maxRetryCount"] == 0
     images = [step.get("container", {}).get("imageUri") for step in task["runnables"]]
     assert "registry.example/epochcost:1" in images
     again = batch.clone.run(

@@ -36,8 +36,11 @@ def test_a_change_is_said(clone):
 def test_what_is_sent_arrives_where_there_is_no_git(clone, tmp_path_factory, monkeypatch, changed):
     if changed:
         (clone / "other").write_text("2")
+    known = revision.commit(clone)
     monkeypatch.setenv(revision.COMMIT, revision.to_send(clone))
-    assert revision.commit(tmp_path_factory.mktemp("machine")) == revision.commit(clone)
+    assert revision.commit(tmp_path_factory.mktemp("machine")) == known
+    monkeypatch.setenv(revision.COMMIT, "abc")
+    assert revision.commit(clone) == {"commit": "abc", "dirty": False}, "what was told counts"
 
 
 @pytest.mark.parametrize("told", [None, ""])

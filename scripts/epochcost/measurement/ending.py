@@ -12,7 +12,7 @@ from epochcost.measurement.clock import Clock
 # How long a training run that was told to stop has to do so by itself.
 _GRACE_S = 3.0
 # How long one beyond its time limit has to leave a record.
-_PATIENCE_S = 60.0
+_PATIENCE_S = 600.0
 
 
 class GivenUpError(Exception):

@@ -121,7 +121,8 @@ def _transfers(records: str) -> tuple[str, str]:
         return fetch, f"{copy} results/runs {place}/"
     return (
         f"mkdir -p results {place} && cp --recursive --no-clobber {place}/. results/runs || exit 1",
-        f"cp --recursive --no-clobber results/runs/. {place}",
+        # Without what trainings have begun.
+        f"cp --recursive --no-clobber results/runs/. {place}; find {place} -name '.*.part' -delete",
     )
 
 

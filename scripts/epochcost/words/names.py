@@ -20,7 +20,7 @@ _TELLING = {
     "settings": "{}",
     "machine_id": "machine {}",
     "vcpus": "{} cores",
-    "gpus_used": "{} GPUs used",
+    "gpus_used": "GPUs used: {}",
     "data_id": "data {}",
 }
 _NAME = ["workload", "hardware_label", "framework", "variant"]
