@@ -143,6 +143,12 @@ def test_the_factors_of_a_change_begin_where_the_one_before_ends(drawn_history):
     assert amounts.ratio(change.whole) in headline(figure)
 
 
+def test_the_name_of_what_was_measured_here_is_where_there_is_room():
+    assert history_figure._room_above(0.03, [0.027, 0.07, 0.01])
+    assert not history_figure._room_above(0.03, [0.033, 0.01])
+    assert not history_figure._room_above(0.03, [])
+
+
 def test_the_headline_of_a_history_says_what_it_rests_on(choices, runs, market):
     best = history.measured_here(choices, runs)
     change = history.Change(1, 1, 1, 1)

@@ -1,5 +1,6 @@
 """What training one model has cost since 2016, and what contributed how much to the change."""
 
+import math
 from operator import itemgetter
 
 import matplotlib.pyplot as plt
@@ -47,10 +48,11 @@ def draw(
     if best is not None:
         date = pd.to_datetime(best.date)
         axes.plot(date, best.marginal_usd, "D", color=style.colour("local"), markersize=9)
+        above = _room_above(best.marginal_usd, [usd for _, usd, _ in ends])
         axes.annotate(
             f"{best.hardware_label}\nmeasured here{_notes(best)}", (date, best.marginal_usd),
-            xytext=(-8, -4), textcoords="offset points", ha="right", va="top", fontsize=8,
-            fontweight="bold",
+            xytext=(-8, 4 if above else -4), textcoords="offset points", ha="right",
+            va="bottom" if above else "top", fontsize=8, fontweight="bold",
         )  # fmt: skip
     axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}"))
@@ -83,6 +85,13 @@ def _name_lines(axes, ends: list[tuple[pd.Timestamp, float, str]]) -> None:
             name, (date, usd), xytext=(6, free - height), textcoords="offset points",
             va="center", fontsize=8,
         )  # fmt: skip
+
+
+def _room_above(usd: float, lines: list[float]) -> bool:
+    """Whether the nearest of the lines above a cost is farther from it than that below."""
+    above = min((line / usd for line in lines if line >= usd), default=math.inf)
+    below = min((usd / line for line in lines if line < usd), default=math.inf)
+    return above > below
 
 
 def _split(axes, change: Change | None, base: str) -> None:
