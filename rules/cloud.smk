@@ -2,9 +2,9 @@
 # set): arrays go out through a bucket, records come home through it.
 #
 # A record's name there says what asked for it, as a short hash (`{plan}`), so that no other clone,
-# recipe, scale or option finds it under its own name. A job there has the sources and what it was sent, and
-# knows nothing of the plan. It trains in the container that the profile names, or with the Python
-# of `python:`.
+# recipe, scale or option finds it under its own name. A job there has the sources and what it was
+# sent, and knows nothing of the plan. It trains in the container that the profile names, or with the
+# Python of `python:`.
 
 from epochcost.measurement import revision
 

@@ -119,7 +119,7 @@ def _prediction_cells(row) -> list[str]:
 
 
 def _prediction_remarks(row) -> list[str]:
-    notes = _settings(row) + remarks.of_search(row)
+    notes = _particulars(row) + remarks.of_search(row)
     if row.synthetic:
         notes.append("synthetic data")
     elif not row.data_complete:
@@ -166,7 +166,7 @@ def _cells(row) -> list[str]:
 
 
 def _remarks(row) -> list[str]:
-    notes = _settings(row)
+    notes = _particulars(row)
     if not row.data_complete and not remarks.differs(row):
         notes.append("subset of the data")
     if row.weights == RANDOM:
@@ -174,7 +174,7 @@ def _remarks(row) -> list[str]:
     return notes + remarks.of_training(row, row.reached)
 
 
-def _settings(row) -> list[str]:
+def _particulars(row) -> list[str]:
     """What tells a row apart from others of its name, and all that was set."""
     said = (row.apart, row.settings)
     return [text for text in said if pd.notna(text) and text]
