@@ -40,6 +40,7 @@ onstart:
     if trains():
         claim_hardware()
         refuse_retired_hardware()
+        refuse_gpus_older_than_frameworks()
         refuse_other_hardware()
         refuse_hardware_without_partition()
         refuse_hardware_without_cores()

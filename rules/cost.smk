@@ -5,7 +5,7 @@
 rule runs:
     input:
         records=measured,
-        published=multiext("data/published/", "measurements.csv", "prices.csv"),
+        published=multiext("data/published/", "measurements.csv", "baselines.csv"),
         hardware="config/hardware.yaml",
         recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
         code=["scripts/runs.py", *map(code_of, ("costs", "records", "statistics"))],

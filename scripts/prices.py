@@ -30,8 +30,8 @@ def main() -> None:
         columns, rows = list(reader.fieldnames), list(reader)
     if missing := catalogues.NEEDED - set(columns):
         raise errors.InputError(
-            f"{arguments.prices} has no column {', '.join(sorted(missing))}, by which machines are "
-            "looked up"
+            f"{arguments.prices} has no column {', '.join(sorted(missing))}, without which no "
+            "machine can be looked up or new price added"
         )
     providers = sorted({row["provider"] for row in rows})
     catalogue, missing = catalogues.read(arguments.catalogue.rstrip("/"), providers)

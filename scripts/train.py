@@ -9,12 +9,15 @@ import argparse
 import dataclasses
 import hashlib
 import json
+import random
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from epochcost import errors, frameworks, recipes, tuning, variants, workloads
 from epochcost.datasets import arrays
@@ -182,6 +185,8 @@ def _measure(
         arguments.workload, frameworks.FRAMEWORKS[arguments.framework].needs
     )
     with workloads.blamed(definition):
+        random.seed(arguments.seed + arguments.trial)
+        np.random.seed(arguments.seed + arguments.trial)  # a split at random stays the same
         prepared, split, reading = _read_data(arguments.data, recipe, definition)
     weights = None
     if "weights" in recipe:
@@ -238,17 +243,26 @@ def _train(
                     "run out of memory"
                 )
             predict = framework.train(recipe, definition, split, clock, seed, settings)
+            failure = _shortfall(clock)
             # A model of numbers that are none cannot choose a character.
-            if observation.diverged(clock):
-                return {"phase": "train", "reason": "the loss is not a finite number"}
-            done, planned = len(clock.epochs), clock.schedule.epochs
-            if done != planned:
-                return {"phase": "train", "reason": f"it ended after {done} of {planned} epochs"}
-            if hasattr(definition, "sample") and predict is not None:
+            if failure is None and hasattr(definition, "sample") and predict is not None:
                 with clock.phase("sample"):
                     clock.sample = definition.sample(predict, split, recipe["model"], seed)
+            return failure
     except (ending.GivenUpError, *framework.FAILURES) as error:
+        # What is measured after the training says nothing about it, and is left out.
+        if clock.phase_now == "measuring" and len(clock.epochs) == clock.schedule.epochs:
+            return _shortfall(clock)
         return {"phase": clock.phase_now, "reason": errors.one_line(error)[:500]}
+
+
+def _shortfall(clock: clocks.Clock) -> dict[str, str] | None:
+    """What a training that came to its end lacks; None if it is whole."""
+    if observation.diverged(clock):
+        return {"phase": "train", "reason": "the loss is not a finite number"}
+    done, planned = len(clock.epochs), clock.schedule.epochs
+    if done != planned:
+        return {"phase": "train", "reason": f"it ended after {done} of {planned} epochs"}
     return None
 
 

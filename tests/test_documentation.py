@@ -82,8 +82,8 @@ def test_how_good_predictions_were_is_what_the_records_say(tables_of_the_documen
     text = " ".join((ROOT / "README.md").read_text().split())
     low, high = 100 - round(float(lowest) * 100), round(float(highest) * 100) - 100
     assert (
-        f"Of {runs} predictions, {close} came within 5 % of a full run in the same half hour; the "
-        f"worst were {low} % too low and {high} % too high"
+        f"Of {runs} predictions that a full run checked within half an hour, {close} were within "
+        f"5 %; the worst were {low} % too low and {high} % too high."
     ) in text
 
 

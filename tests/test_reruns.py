@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from epochcost import configuration
-from epochcost.costs import schedules
+from epochcost.costs import billing, schedules
 from epochcost.errors import InputError
 from epochcost.reruns import files
 
@@ -98,7 +98,9 @@ def test_what_a_round_measured_is_kept_however_it_ends(tmp_path, ended):
     )
     if ended in ("told", "killed"):
         new = work / "epochcost/results/runs/new.json"
+        deadline = time.monotonic() + 20
         while not new.exists():
+            assert time.monotonic() < deadline
             time.sleep(0.05)
         process.terminate()
     if ended == "killed":
@@ -163,8 +165,17 @@ def test_the_bill_is_at_the_preemptible_price(written):
 @pytest.mark.parametrize(("hours", "total"), [(4, 0.76), (1, 1.24)])
 def test_the_bills_of_the_post_of_2018(hours, total):
     plan = schedules.Plan(every_hours=hours, up_s=120, function_s=120)
-    bill = schedules.monthly_bill(plan, 0.01, schedules.RATES_2018, minimum_s=60)
+    terms = billing.Terms(0.01, 1, 60)
+    bill = schedules.monthly_bill(plan, terms, schedules.RATES_2018)
     assert sum(bill.values()) == pytest.approx(total, abs=0.005)
+
+
+def test_what_is_paid_by_the_month_is_paid_once_a_month():
+    """However often the machine is used in it."""
+    plan = schedules.Plan(every_hours=24, up_s=600)
+    terms = billing.Terms(0.30, billing.MONTH_S, billing.MONTH_S, monthly_fee_usd=5)
+    bill = schedules.monthly_bill(plan, terms, schedules.RATES_2018)
+    assert (bill["machine"], bill["fee"]) == (pytest.approx(0.30 * 720), 5)
 
 
 @pytest.mark.parametrize("seconds", [1800, 5 * 3600, 36 * 3600])

@@ -8,6 +8,8 @@ import jsonschema
 from epochcost import files
 from epochcost.configuration import ROOT
 
+# Waiting for the trainings of other tests included.
+_LONGEST_S = 1200
 SCHEMA = files.read_json(ROOT / "config/schemas/record.schema.json")
 
 
@@ -20,6 +22,7 @@ def train(python, workload, framework, data, record, *options, prefix=()):
         ],
         capture_output=True,
         text=True,
+        timeout=_LONGEST_S,
     )
     assert done.returncode == 0, done.stderr
     content = files.read_json(record)
@@ -36,6 +39,7 @@ def refused(python, workload, framework, data, record, *options) -> str:
         ],
         capture_output=True,
         text=True,
+        timeout=_LONGEST_S,
     )
     assert done.returncode == 1
     assert not record.exists()
@@ -53,6 +57,7 @@ def answer(python, *command):
         text=True,
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
+        timeout=_LONGEST_S,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

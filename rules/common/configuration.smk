@@ -10,7 +10,7 @@ os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.getenv('PATH', '')}")
 sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
 from epochcost import configuration, lock, planning, tuning, variants
-from epochcost.costs import prices
+from epochcost.costs import billing, prices
 from epochcost.datasets import preparation, registry
 from epochcost.errors import InputError, one_line
 from epochcost.hardware import LOCAL

@@ -6,6 +6,7 @@ import subprocess
 from epochcost.costs import market, successors
 from epochcost.hardware import check_devices, check_machine
 from epochcost.measurement import cloud
+from epochcost.measurement.machine import has_bfloat16
 
 
 def trains():
@@ -45,6 +46,29 @@ def refuse_retired_hardware():
             sys.exit(f"epochcost: {successors.refusal(name, KNOWN.catalogue, offers)}")
 
 
+# The GPUs that clouds rent and the pinned frameworks are not built for: compute capability below 7.5.
+OLDER_GPUS = ("K520", "K80", "M60", "P4", "P100", "V100")
+# Where the supplied image has the pinned frameworks (envs/Dockerfile).
+OF_IMAGE = "/opt/epochcost/"
+
+
+def refuse_gpus_older_than_frameworks():
+    """End the run before its first job if it would rent GPUs that its frameworks cannot use."""
+    if workflow.local_exec or workflow.executor_plugin.name not in RENTING:
+        return
+    pythons = [own_python(framework) or "" for framework in KNOWN["frameworks"]]
+    if not any(path.startswith(OF_IMAGE) for path in pythons):
+        return
+    for name in hardware_to_train():
+        gpu = KNOWN.catalogue[name].get("gpu")
+        if gpu in OLDER_GPUS:
+            sys.exit(
+                f"epochcost: {name}: the frameworks of the supplied image are not built for a "
+                f"{gpu}, so every training would fail; make an image with older ones outside of "
+                f"{OF_IMAGE} and name their Python (`python:` in the profile's hardware.yaml)"
+            )
+
+
 def refuse_hardware_without_partition():
     """End the run before its first job if Slurm would use a default partition for a training."""
     if workflow.local_exec or workflow.executor_plugin.name != "slurm":
@@ -76,6 +100,10 @@ def refuse_other_hardware():
             check_devices(variants.devices_of(variant), MACHINE)
             if variant == variants.NO_ONEDNN and MACHINE["gpus"]:
                 raise InputError("no_onednn is for processors, and this machine has a GPU")
+            if variant == variants.BFLOAT16 and not has_bfloat16(
+                "gpu" if MACHINE["gpus"] else "cpu"
+            ):
+                raise InputError("this machine has no arithmetic for bfloat16")
     except InputError as error:
         sys.exit(f"epochcost: {one_line(error)}")
 

@@ -17,7 +17,7 @@ def local_price():
     """The price of this machine as options, empty if unknown."""
     hourly, kind = KNOWN["price"]["per_hour_usd"], KNOWN["price"]["kind"]
     if KNOWN["owned"]:
-        hourly, kind = prices.Owned(**KNOWN["owned"]).per_hour_usd(), prices.OWNED
+        hourly, kind = prices.Owned(**KNOWN["owned"]).per_hour_usd(), billing.OWNED
     return "" if hourly is None else f"--local-price {hourly} --local-price-kind {kind}"
 
 

@@ -59,6 +59,7 @@ def test_billed_is_never_below_marginal(used, increment, minimum, price, rental)
     rows = pd.DataFrame(
         {
             "cost_kind": list(billing.KINDS),
+            "price_kind": "on_demand",
             "price_per_hour_usd": price,
             "billing_increment_s": increment,
             "minimum_charge_s": minimum,

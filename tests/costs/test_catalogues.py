@@ -5,6 +5,7 @@ import subprocess
 import sys
 from datetime import date
 
+import pandas as pd
 import pytest
 
 from epochcost import configuration
@@ -65,6 +66,38 @@ def test_a_gpu_and_its_machine_are_put_together_in_their_region(refreshed):
     assert new["gce-t4", "spot"]["as_of"] == "2026-11-01"
     # Its machine is in the catalogue, its GPU is not.
     assert ("gce-a2-ultragpu-1g", "on_demand") not in new
+
+
+def test_each_region_gets_its_new_price(book):
+    with open(book / "prices.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    (row,) = (
+        row
+        for row in rows
+        if (row["hardware_id"], row["price_kind"]) == ("gce-n1-standard-8", "on_demand")
+    )
+    catalogue = catalogues.read(str(book), ["gcp"])[0]
+    there = catalogue["gcp"][catalogue["gcp"].InstanceType.eq("n1-standard-8")]
+    dearer = there.assign(Region="europe-west1", Price=1.0)
+    left = row | {"region": "us-east4", "as_of": "2024-01-01"}
+    found = catalogues.refresh(
+        [left, row, row | {"region": "europe-west1"}],
+        {"gcp": pd.concat([there, dearer])},
+        date(2026, 11, 1),
+    )
+    new = {one["region"]: one["price_per_hour"] for one in found.rows}
+    assert new == {row["region"]: "0.38", "europe-west1": "1"}
+
+
+def test_parts_with_many_digits_add_up(book, tmp_path):
+    """As they are written into the price file, which is checked when it is read."""
+    text = (book / "gcp/vms.csv").read_text()
+    (book / "gcp/vms.csv").write_text(text.replace(",0.35,", ",1.2345674,"))
+    command = [sys.executable, ROOT / "scripts/prices.py", "--prices", book / "prices.csv",
+               "--catalogue", book]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "GPU 1.234567 + machine" in (book / "prices.csv").read_text()
 
 
 def test_a_tpu_is_priced_with_its_machine(refreshed):
@@ -153,4 +186,4 @@ def test_a_price_file_by_which_nothing_can_be_looked_up_is_said(tmp_path):
         text=True,
     )
     assert done.returncode == 1
-    assert "rates.csv has no column gpu, gpu_count, instance, parts, provider, reg" in done.stderr
+    assert "rates.csv has no column as_of_precision, derivation, gpu, gpu_count," in done.stderr

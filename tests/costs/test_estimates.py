@@ -95,6 +95,20 @@ def test_rented_hardware_is_timed_by_what_was_published_and_billed_by_itself(tab
     assert quick.basis == "full run"
 
 
+@pytest.mark.parametrize(
+    ("hardware", "runs", "usd"),
+    [
+        ("hetzner-ex51-ssd-gpu", 6, 0.22 * 720),
+        # By the hour, and 5 USD a month.
+        ("paperspace-p6000", 2, 2 * 6552 / 3600 * 0.90 + 5),
+    ],
+)
+def test_what_is_paid_by_the_month_is_paid_once_for_all_runs(table, hardware, runs, usd):
+    planned = (hardware, "twitter_bilstm", "keras-tensorflow", runs)
+    (row,) = table("full", planned, recipe_of="twitter_bilstm").itertuples()
+    assert row.cost_usd == pytest.approx(usd, rel=1e-3)
+
+
 def test_of_published_runs_the_newest_in_the_variant_counts(table):
     """The K80 took 1,107 and 1,229 s with TensorFlow 1.1 and 1.2, and 173 s with 1.4."""
     (row,) = table("full", ("gce-k80", "imdb_bilstm", "keras-tensorflow", 1),

@@ -149,10 +149,17 @@ def test_options_that_differ_by_a_hair_have_nearly_even_chances(make_options):
     assert 0.4 < found.cheapest_probability["b"] < 0.6
 
 
-def test_a_missed_target_does_not_bring_its_prediction_back(make_options, record, known):
-    quick, full = copy.deepcopy(record), copy.deepcopy(record)
+@pytest.mark.parametrize(
+    "missed",
+    [
+        {"quality": {"metric": "val_accuracy", "target": 0.98, "value": 0.5, "reached": False}},
+        {"status": "failed", "failure": {"phase": "train", "reason": "the loss is no number"}},
+    ],
+    ids=["missed", "failed"],
+)
+def test_what_missed_its_target_or_failed_does_not_bring_its_prediction_back(record, known, missed):
+    quick, full = copy.deepcopy(record), copy.deepcopy(record) | missed
     full["run"] |= {"scale": "full", "trial": 2}
-    full["quality"] |= {"value": 0.5, "reached": False}
     about = configuration.load()
     machine = record["machine"]["id"]
     local = prices.Price("local", 0.1, "owned", None, "config")
@@ -163,6 +170,16 @@ def test_a_missed_target_does_not_bring_its_prediction_back(make_options, record
             runs, tables.epochs_table([]), about.complete_samples(), about.recipes, market
         )
         assert len(found) == count
+
+
+def test_a_machine_that_is_owned_is_there_already(make_options):
+    """Nobody boots it for a training, nor pays for that."""
+    hourly = {"gce-p100": 0.36}
+    (rented,) = make_options({"gce-p100": [100]}, hourly).itertuples()
+    (owned,) = make_options({"gce-p100": [100]}, hourly, price_kind="owned").itertuples()
+    assert (rented.elapsed_s, owned.elapsed_s) == (160, 110)
+    assert rented.billed_usd == pytest.approx(0.0160)
+    assert owned.billed_usd == pytest.approx(0.0110)
 
 
 def test_a_spot_machine_says_how_often_it_may_be_taken_away(make_options, known):

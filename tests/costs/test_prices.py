@@ -163,6 +163,17 @@ def test_an_empty_price_is_unknown(price_file):
     assert prices.load(price_file("gce-k80,,USD,on_demand,2017-11-28,me")) == []
 
 
+def test_a_row_without_a_price_can_say_that_the_hardware_is_retired(price_file):
+    head = "hardware_id,price_per_hour,currency,price_kind,as_of,source_id,retired"
+    path = price_file(
+        "gce-t4,0.54,USD,on_demand,2026-07-09,me,",
+        "gce-t4,,USD,on_demand,2026-09-01,me,2026-09-01",
+        head=head,
+    )
+    (price,) = prices.load(path)
+    assert price.retired == datetime.date(2026, 9, 1)
+
+
 def test_a_book_holds_the_newest_price_of_its_month(known):
     def k80(book):
         return {

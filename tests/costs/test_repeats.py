@@ -70,6 +70,21 @@ def test_disturbed_runs_are_left_out_and_counted_or_kept(make_tables, record):
     assert (row.runs, row.runs_left_out, row.time_s, row.noisy_runs) == (3, 0, 102, 1)
 
 
+def test_a_disturbed_run_that_missed_its_target_has_missed_it(make_tables, record):
+    runs = [full_run(record, seconds, trial) for trial, seconds in enumerate([100, 102], 1)]
+    runs[0]["quality"] = runs[0]["quality"] | {"value": 0.98, "reached": True}
+    runs[1]["quality"] = runs[1]["quality"] | {"value": 0.90, "reached": False}
+    runs[1]["noise"] = runs[1]["noise"] | {"flags": ["load from others"]}
+    (row,) = own(repeats.summaries(make_tables(*runs)[0])).itertuples()
+    assert (row.time_s, row.runs) == (100, 1)
+    assert row.quality_reached is False
+    assert row.metric_value == pytest.approx(0.94)
+
+
+def own(summaries: pd.DataFrame) -> pd.DataFrame:
+    return summaries[summaries.source_id.eq("own")]
+
+
 def test_runs_on_other_arrays_are_neither_repetitions_nor_compared(make_tables, record):
     runs = [full_run(record, seconds, trial) for trial, seconds in enumerate([100, 200], 1)]
     runs[1]["data"] |= {"sha256": "0" * 64}

@@ -30,6 +30,14 @@ def test_the_kind_of_a_processor_is_shown_where_its_name_has_no_number(record, m
     assert row.hardware_label == f"{shown}, 2 cores"
 
 
+def test_what_an_interruption_lost_is_no_part_of_a_start(record):
+    parts = {"import": 40.0, "data": 20.0, "lost": 280.0}
+    record["phases"] = dict.fromkeys(record["phases"]) | parts
+    record["interruptions"] = 1
+    row = rows.run_row(record, "")
+    assert (row.overhead_s, row.start_s) == (340, 60)
+
+
 @pytest.mark.parametrize(("loop_s", "share"), [(0.1, 0.02), (0.4, 0.0)])
 def test_the_framework_s_own_loop_is_no_input(record, loop_s, share):
     """Fetching 100 batches takes 0.3 s, a step 0.1 s."""

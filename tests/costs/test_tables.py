@@ -1,13 +1,17 @@
 import copy
 import math
+from datetime import date
 
 import pandas as pd
 import pytest
 from observed import full_run
 
-from epochcost.costs import rows, tables
+from epochcost import configuration
+from epochcost.costs import prices, published, rows, tables
+from epochcost.costs.market import Market
 from epochcost.costs.prices import Price
 
+PUBLISHED = configuration.ROOT / "data/published"
 BASE_S, BASE_USD = 64.545583, 64.545583 * 0.4975 / 3600
 
 
@@ -144,6 +148,28 @@ def test_a_failed_run_is_a_row_and_in_no_ratio(make_tables, record):
     row = runs[runs.source_id.eq("own")].iloc[0]
     assert (row.status, row.reason) == ("failed", "train: out of memory")
     assert "own" not in set(relative.source_id) | set(costs.source_id)
+
+
+def test_a_price_that_a_user_adds_leaves_published_runs_and_baselines_as_they_are(
+    known, baselines, record
+):
+    added = Price("gce-k80", 0.60, "on_demand", date(2017, 11, 28), "me", "europe-west1")
+    market = Market([*known, added], published=prices.load(PUBLISHED / "prices.csv"))
+    runs = tables.runs_table([*published.runs(PUBLISHED, {}), rows.run_row(record, "")])
+    costs = tables.costs_table(runs, market)
+    k80 = costs[costs.hardware_id.eq("gce-k80") & costs.price_book.eq("2017-11")]
+    assert set(k80.price_per_hour_usd) == {0.4975}
+    recipes = configuration.load().recipes
+    relative = tables.relative_table(runs, costs, baselines, {}, recipes, market)
+    (base,) = relative[
+        relative.source_id.eq("woolf2017gpu")
+        & relative.baseline.eq("woolf2017gpu")
+        & relative.workload.eq("mnist_mlp")
+        & relative.hardware_id.eq("gce-k80")
+        & relative.framework.eq("keras-tensorflow")
+        & relative.cost_kind.eq("marginal")
+    ].cost_relative
+    assert base == pytest.approx(1)
 
 
 def test_the_contracts_columns_come_first(make_tables):

@@ -12,6 +12,7 @@ from clones import make_clone
 from epochcost.configuration import ROOT
 
 CLOUD = ROOT / ".venvs/cloud/bin"
+OF_IMAGE = "/opt/epochcost/.venvs/torch-gpu/bin/python"
 SYNTHETIC = ["--config", "data={source: synthetic}", "workloads=mnist_mlp", "frameworks=pytorch"]
 
 
@@ -124,24 +125,30 @@ def wait_for(happened, seconds=240):
     ("profile", "machine_type", "accelerator"),
     [
         ("gce-t4", "n1-standard-4", "nvidia-tesla-t4"),
+        # With frameworks of one's own, as the supplied image has none for these.
         ("gce-p100", "n1-standard-1", "nvidia-tesla-p100"),
         ("gce-v100", "n1-standard-8", "nvidia-tesla-v100"),
     ],
 )
-def test_gpus_are_asked_for_and_another_machine_is_not_measured(
-    batch, profile, machine_type, accelerator
-):
+def test_gpus_are_asked_for(batch, profile, machine_type, accelerator):
     spot = ("--preemptible-rules", f"train_{profile.replace('-', '_')}")
-    done, (request,) = batch(profile, *spot, "--retries", "0", *SYNTHETIC)
-    # The stand-in has no GPU.
+    call = (profile, *spot, "--retries", "0", *SYNTHETIC)
+    done, (request,) = batch(*call, GRANTS_NO_MACHINE="1")
     assert done.returncode == 1
-    assert not [path for path in batch.clone.records() if path.startswith(profile)]
     policy = policy_of(request)
     assert policy["machineType"] == machine_type
     assert [(one["type"], one["count"]) for one in policy["accelerators"]] == [(accelerator, "1")]
     assert policy["provisioningModel"] == 3  # preemptible
     assert policy["bootDisk"]["image"] == "batch-cos"
     assert policy["bootDisk"]["sizeGb"] == "100"
+
+
+def test_a_machine_without_the_gpu_is_not_measured(batch, tmp_path):
+    done, _ = batch("gce-t4", "--retries", "0", *SYNTHETIC, folder=tmp_path)
+    assert done.returncode == 1
+    said = [path.read_text() for path in tmp_path.glob("machine-*/workdir/**/*.log")]
+    assert any("this machine is not gce-t4: it has no GPU" in text for text in said), done.machines
+    assert not [path for path in batch.clone.records() if path.startswith("gce-t4")]
 
 
 @pytest.mark.parametrize(
@@ -165,6 +172,8 @@ def test_what_is_missing_is_one_line_before_anything_starts(batch, environment, 
     [
         (["hardware=gce-k80"], "gce-k80 cannot be rented: Google Compute Engine retired it on "
          "2024-05-01; the nearest available is gce-t4 (n1-standard-4 + 1 x T4)"),
+        (["hardware=gce-v100", f"python={{torch: {OF_IMAGE}}}"], "gce-v100: the frameworks of the "
+         "supplied image are not built for a V100, so every training would fail"),
         (["workloads=catsdogs_resnet50", "frameworks=fastai"], "are not sent to rented machines"),
         (["hardware=local"], "hardware local is this machine"),
     ],

@@ -38,6 +38,8 @@ def count_torch():
 
     torch.Tensor.cpu = counted(torch.Tensor.cpu)
     Counting().__enter__()
+    torch.ones(1).item()
+    assert waits == 1
 
 
 def count_tensorflow():
@@ -45,6 +47,8 @@ def count_tensorflow():
 
     ops.EagerTensor.numpy = counted(ops.EagerTensor.numpy)
     ops.EagerTensor.__array__ = counted(ops.EagerTensor.__array__)
+    ops.convert_to_tensor(1).numpy()
+    assert waits >= 1
 
 
 def count_jax():
@@ -54,6 +58,8 @@ def count_jax():
     ArrayImpl._value = property(counted(ArrayImpl._value.fget))
     ArrayImpl.block_until_ready = counted(ArrayImpl.block_until_ready)
     jax.block_until_ready = counted(jax.block_until_ready)
+    float(jax.numpy.ones(()))
+    assert waits >= 1
 
 
 def main():

@@ -50,7 +50,9 @@ def main():
     framework = frameworks.load(name, settings)
     seen = watch()
     recipe = recipes.load(Path("config/workloads.yaml"))["mnist_mlp"]
-    recipe |= {"epochs": 2, "batch_size": BATCH}
+    # As many classes as samples, so that each has a label of its own.
+    model = recipe["model"] | {"classes": SAMPLES}
+    recipe |= {"epochs": 2, "batch_size": BATCH, "model": model}
     y = np.arange(SAMPLES, dtype=np.uint8)
     x = np.repeat(y[:, None].astype(np.float32), 784, axis=1)
     split, clock = workloads.Split(x, y, x, y), Clock(plan("full", recipe, SAMPLES, SAMPLES))

@@ -1,11 +1,13 @@
 """The optimiser of a recipe does the same to an embedding on every backend of Keras."""
 
+import functools
 import json
 
 import pytest
 from trainings import answer
 
-# A step on a batch in which word 0 stands 300 times, word 1 once, and word 2 not at all; and more.
+# A step on a batch in which word 0 stands 300 times, word 1 once, and word 2 not at all; then two
+# on batches of word 0 alone.
 STEPS = """
 import importlib, json, sys
 import numpy as np
@@ -26,12 +28,13 @@ y = np.array([1, 1, 0, 1], np.uint8)
 split = workloads.Split(x, y, vocabulary=4)
 definition = workloads.load("imdb_fasttext")
 model = keras_fit._compiled(recipe | given["recipe"], definition, split, given["settings"], False)
-before = np.array(model.layers[0].get_weights()[0])
+before, moved = np.array(model.layers[0].get_weights()[0]), []
 model.fit(x, y, batch_size=4, verbose=0)
-for _ in range(int(sys.argv[3])):
+for _ in range(3):
+    now = model.layers[0].get_weights()[0]
+    moved.append(np.abs(now - before).max(axis=1).tolist())
     model.train_on_batch(np.zeros_like(x), y)
-moved = np.abs(model.layers[0].get_weights()[0] - before)
-print(json.dumps({"moved": moved.max(axis=1).tolist(), "searches": len(searches)}))
+print(json.dumps({"moved": moved, "searches": len(searches)}))
 """
 BACKENDS = pytest.mark.parametrize(
     ("framework", "settings"),
@@ -45,26 +48,29 @@ BACKENDS = pytest.mark.parametrize(
 )
 
 
-def stepped(python, framework, recipe=None, settings=None, more=0) -> dict:
-    """How far the words went that occur often, once, never and several times.
+@pytest.fixture(scope="module")
+def stepped(pythons):
+    """How far the words went that occur often, once, never and several times (`moved`), by step.
 
-    Args:
-        recipe: what is different from that of imdb_fasttext.
-        more: steps after the first, on batches in which only the word of many occurrences is left.
-
-    Returns:
-        that (`moved`), and how often a training step looks for equal words (`searches`).
+    Of a framework, with what is different from the recipe of imdb_fasttext, and its settings;
+    `searches` says how often a training step looks for equal words.
     """
-    given = json.dumps({"recipe": recipe or {}, "settings": settings or {}})
-    return answer(python, "-c", STEPS, framework.replace("-", "_"), given, str(more))
+
+    @functools.cache
+    def ask(framework, given):
+        return answer(pythons[framework], "-c", STEPS, framework.replace("-", "_"), given)
+
+    return lambda framework, recipe, settings: ask(
+        framework, json.dumps({"recipe": recipe, "settings": settings})
+    )
 
 
 @BACKENDS
 def test_adam_takes_one_step_of_its_rate_for_a_word_however_often_it_occurs(
-    pythons, framework, settings
+    stepped, framework, settings
 ):
-    found = stepped(pythons[framework], framework, settings=settings)
-    often, once, never, several = found["moved"]
+    found = stepped(framework, {}, settings)
+    often, once, never, several = found["moved"][0]
     assert [often, once, several] == pytest.approx([0.001] * 3, rel=0.02)
     assert never == 0
     # Compiled, a search would be a loop over all words of the batch.
@@ -72,13 +78,12 @@ def test_adam_takes_one_step_of_its_rate_for_a_word_however_often_it_occurs(
 
 
 @BACKENDS
-def test_a_word_goes_on_by_its_moments_when_it_is_not_in_the_batch(pythons, framework, settings):
+def test_a_word_goes_on_by_its_moments_when_it_is_not_in_the_batch(stepped, framework, settings):
     # Adam's steps for a gradient g in the first one and 0 later, of which g cancels out.
     first = [0.1 * 0.9 ** (step - 1) / (1 - 0.9**step) for step in (1, 2, 3)]
     second = [0.001 * 0.999 ** (step - 1) / (1 - 0.999**step) for step in (1, 2, 3)]
     expected = sum(0.001 * m / v**0.5 for m, v in zip(first, second, strict=True))
-    found = stepped(pythons[framework], framework, settings=settings, more=2)
-    _, once, never, several = found["moved"]
+    _, once, never, several = stepped(framework, {}, settings)["moved"][2]
     assert [once, several] == pytest.approx([expected] * 2, rel=0.02)
     assert never == 0
 
@@ -90,10 +95,9 @@ def test_a_word_goes_on_by_its_moments_when_it_is_not_in_the_batch(pythons, fram
         ("adadelta", 1.0, 0.95, (1e-8 / 0.05) ** 0.5),
     ],
 )
-def test_so_do_the_other_optimisers_on_tensorflow(pythons, name, rate, rho, step):
+def test_so_do_the_other_optimisers_on_tensorflow(stepped, name, rate, rho, step):
     optimizer = {"name": name, "learning_rate": rate, "rho": rho, "epsilon": 1e-8}
-    found = stepped(pythons["keras-tensorflow"], "keras-tensorflow", {"optimizer": optimizer})
-    often, _, never, _ = found["moved"]
+    often, _, never, _ = stepped("keras-tensorflow", {"optimizer": optimizer}, {})["moved"][0]
     assert often == pytest.approx(step, rel=0.02)
     assert never == 0
 

@@ -1,13 +1,16 @@
 """Models of users' own may have layers that those of the study do not have."""
 
+import pytest
 from trainings import answer
 
 SCRIPT = """
 import json, os
 os.environ["KERAS_BACKEND"] = "torch"
 import keras, torch
+import numpy as np
 from keras import layers
 from torch import nn
+from epochcost.errors import InputError
 from epochcost.frameworks import keras_recipe, pytorch_recipe
 
 class Subclassed(keras.Model):
@@ -31,6 +34,17 @@ class Packed(nn.Module):
     def forward(self, x):
         return self.lstm(nn.utils.rnn.pack_padded_sequence(x, [7], batch_first=True))[0].data
 
+CATEGORICAL, labels = "categorical_crossentropy", np.array([0, 1, 2], np.uint8)
+
+def ending(activation, outputs):
+    return keras.Sequential([keras.Input((4,)), layers.Dense(outputs, activation=activation)])
+
+def said(check, *given):
+    try:
+        check(*given)
+    except InputError as error:
+        return str(error)
+
 called = Subclassed()
 called(keras.ops.zeros((1, 2)))
 convolution = nn.Conv2d(1, 2, 3, bias=False)
@@ -52,12 +66,39 @@ print(json.dumps({
         pytorch_recipe.multiply_adds(nn.LSTM(4, 5), sequence.transpose(0, 1)),
     ],
     "largest": float(convolution.weight.abs().max()),
+    "refused": [said(*case) for case in (
+        (keras_recipe.check_outputs, ending("softmax", 3), CATEGORICAL, labels),
+        (keras_recipe.check_outputs, ending(None, 2), CATEGORICAL, labels),
+        (keras_recipe.check_outputs, ending(None, 3), "binary_crossentropy", labels),
+        (keras_recipe.check_outputs, ending(None, 3), CATEGORICAL, labels),
+        (keras_recipe.check_outputs, called, CATEGORICAL, labels),
+        (keras_recipe.check_outputs, Subclassed(), CATEGORICAL, labels),
+        (pytorch_recipe.check_logits, nn.Sequential(nn.Linear(4, 1), nn.Sigmoid())),
+        (pytorch_recipe.check_logits, nn.Sequential(nn.Linear(4, 1))),
+        (pytorch_recipe.LOSSES[CATEGORICAL], torch.zeros(3, 2), torch.tensor([0, 1, 2])),
+        (pytorch_recipe.LOSSES["binary_crossentropy"], torch.zeros(3, 2), torch.zeros(3)),
+    )],
 }))
 """
 
 
-def test_what_is_not_understood_is_not_counted_and_a_bias_may_be_missing(pythons):
-    found = answer(pythons["keras-torch"], "-c", SCRIPT)
+@pytest.fixture(scope="module")
+def found(pythons):
+    return answer(pythons["keras-torch"], "-c", SCRIPT)
+
+
+def test_outputs_that_the_loss_would_take_for_something_else_are_refused(found):
+    softmax, few, many, *fit, sigmoid, logit, fewer, two = found["refused"]
+    assert softmax.startswith("the model ends in probabilities (softmax), and the loss wants logit")
+    assert few == "the model has 2 outputs, and a label is 2"
+    assert many == "the model has 3 outputs; binary_crossentropy wants 1, a logit"
+    assert sigmoid.startswith("the model ends in probabilities (Sigmoid)")
+    assert [*fit, logit] == [None] * 4
+    assert fewer == "the model has 2 outputs, and Target 2 is out of bounds."
+    assert two == "the model has 2 outputs; the loss wants 1, a logit"
+
+
+def test_what_is_not_understood_is_not_counted_and_a_bias_may_be_missing(found):
     assert found["keras"] == [7 * 4 * 5, None, None, None, None]
     lstm = 7 * 4 * 5 * (4 + 5)
     assert found["pytorch"] == [7 * 4 * 5, None, None, lstm, lstm]

@@ -1,5 +1,7 @@
 """The loop of the PyTorch framework, alone and on the shares of several devices."""
 
+import json
+
 import pytest
 from trainings import answer
 
@@ -45,9 +47,9 @@ print(json.dumps(seen))
 """
 
 
-def test_a_model_is_in_training_and_in_validation_what_it_should_be(pythons):
+def test_a_model_is_in_training_and_in_validation_what_it_should_be(printed):
     """Which says whether dropout takes units away and pictures are moved."""
-    assert answer(pythons["pytorch"], "-c", BEGIN + IS_TRAINED) == [True, True, False] * 2
+    assert printed["IS_TRAINED"] == [True, True, False] * 2
 
 
 EXACT = """
@@ -60,9 +62,9 @@ print(json.dumps(kinds))
 """
 
 
-def test_a_layer_can_be_left_in_float32(pythons):
+def test_a_layer_can_be_left_in_float32(printed):
     """As an LSTM is on a GPU, which cannot be tried here."""
-    assert answer(pythons["pytorch"], "-c", BEGIN + EXACT) == ["torch.bfloat16", "torch.float32"]
+    assert printed["EXACT"] == ["torch.bfloat16", "torch.float32"]
 
 
 SHARES = """
@@ -91,9 +93,9 @@ print(json.dumps(result))
 """
 
 
-def test_shares_of_a_batch_make_its_gradient_its_loss_and_its_accuracy(pythons):
+def test_shares_of_a_batch_make_its_gradient_its_loss_and_its_accuracy(printed):
     """Of five samples in batches of four: the last batch leaves one device without any."""
-    of = answer(pythons["pytorch"], "-c", BEGIN + SHARES)
+    of = printed["SHARES"]
     assert len(of["whole"]["gradients"]) == 2
     for step in range(2):
         first, second, whole = (of[n]["gradients"][step] for n in ("first", "second", "whole"))
@@ -118,7 +120,7 @@ def note(group, model, optimizer, loss, batches, clock):
     clock.step(clock.schedule.steps - 1)
     return torch.zeros(())
 
-pytorch._train_epoch = note
+pytorch._train_epoch = note  # in the last part of the program
 data = torch.zeros(8, 784), torch.zeros(8, dtype=torch.int64)
 path = pathlib.Path(tempfile.mkdtemp()) / "epoch"
 for resumed in (False, True):
@@ -137,9 +139,9 @@ print(json.dumps([different, repeated]))
 """
 
 
-def test_each_device_drops_units_of_its_own_also_after_an_interruption(pythons):
+def test_each_device_drops_units_of_its_own_also_after_an_interruption(printed):
     """Two epochs, and one more after it goes on."""
-    assert answer(pythons["pytorch"], "-c", BEGIN + MASKS) == [[True] * 3, False]
+    assert printed["MASKS"] == [[True] * 3, False]
 
 
 FROM_ALL = """
@@ -153,8 +155,29 @@ print(json.dumps([sorted(int(x) for (x,) in epoch) for epoch in epochs]))
 """
 
 
-def test_a_short_epoch_draws_from_all_samples(pythons):
-    first, second = answer(pythons["pytorch"], "-c", BEGIN + FROM_ALL)
+def test_a_short_epoch_draws_from_all_samples(printed):
+    first, second = printed["FROM_ALL"]
     assert len(set(first)) == len(set(second)) == 50
     assert max(first) > 60
     assert first != second
+
+
+# One program, as starting PyTorch takes longer than all of its parts.
+ALL = """
+import contextlib, io, json, sys
+printed = {}
+for name, part in json.loads(sys.argv[1]).items():
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        exec(part, {})
+    printed[name] = json.loads(output.getvalue())
+print(json.dumps(printed))
+"""
+
+
+@pytest.fixture(scope="module")
+def printed(pythons):
+    """What each part prints."""
+    parts = {"IS_TRAINED": IS_TRAINED, "EXACT": EXACT, "SHARES": SHARES}
+    parts |= {"FROM_ALL": FROM_ALL, "MASKS": MASKS}
+    given = json.dumps({name: BEGIN + part for name, part in parts.items()})
+    return answer(pythons["pytorch"], "-c", ALL, given)

@@ -188,7 +188,7 @@ def test_many_kills(killed, framework, seed):
     print(f"{framework}: {kills} kills, {record['interruptions']} interruptions")
 
 
-def test_fine_tuning_goes_on_between_its_parts(killed, few_pictures):
+def test_fine_tuning_from_random_weights_goes_on_between_its_parts(killed, few_pictures):
     run = killed("fastai")
     run.workload, run.data = "catsdogs_resnet50", few_pictures
     run.start()
@@ -199,6 +199,7 @@ def test_fine_tuning_goes_on_between_its_parts(killed, few_pictures):
     assert content["interruptions"] == 1
     assert [epoch["epoch"] for epoch in content["epochs"]] == [1, 2]
     assert content["phases"]["predict"] > 0
+    assert content["weights"] == {"name": "resnet50-imagenet", "source": "random", "sha256": None}
 
 
 def test_fastai_goes_on_too(killed, pythons, little_pictures, tmp_path):

@@ -9,6 +9,8 @@ import pytest
 from epochcost.errors import InputError
 from epochcost.measurement import gpus
 
+RUN = 5  # the process that trains
+
 
 class Nvml:
     """Two GPUs, the second of an old kind that has neither energy counter nor event reasons."""
@@ -73,7 +75,7 @@ def test_a_job_has_the_gpus_that_its_scheduler_gave_it(nvml, monkeypatch):
 
 
 def test_every_gpu_is_watched_and_its_energy_counted_or_polled(nvml):
-    watched = gpus.watch(2)
+    watched = gpus.watch(2, RUN)
     for power in (100_000, 200_000):
         nvml.power = power
         for gpu in watched:
@@ -91,13 +93,14 @@ def test_every_gpu_is_watched_and_its_energy_counted_or_polled(nvml):
 
 
 def test_a_run_on_one_of_two_gpus_is_described_by_that_one(nvml):
-    (gpu,) = gpus.watch(1)
+    (gpu,) = gpus.watch(1, RUN)
     assert gpu.summary(1.0)["uuid"] == gpus.describe()[0][0]["uuid"]
 
 
 def test_heat_and_strangers_are_seen(nvml):
-    nvml.there, nvml.held = [object()], pynvml.nvmlClocksEventReasonSwThermalSlowdown
-    gpu, _ = gpus.watch(2)
+    nvml.there = [SimpleNamespace(pid=pid) for pid in (RUN, 7)]
+    nvml.held = pynvml.nvmlClocksEventReasonSwThermalSlowdown
+    gpu, _ = gpus.watch(2, RUN)
     gpu.sample()
     summary = gpu.summary(1.0)
     assert summary["held_down_by"] == ["heat"]
@@ -108,7 +111,7 @@ def test_an_old_driver_tells_by_the_old_name(nvml, monkeypatch):
     monkeypatch.setattr(pynvml, "nvmlDeviceGetCurrentClocksEventReasons", nvml.none)
     reason = pynvml.nvmlClocksThrottleReasonHwSlowdown
     monkeypatch.setattr(pynvml, "nvmlDeviceGetCurrentClocksThrottleReasons", lambda _: reason)
-    gpu, _ = gpus.watch(2)
+    gpu, _ = gpus.watch(2, RUN)
     gpu.sample()
     assert gpu.summary(1.0)["held_down_by"] == ["hardware"]
 
@@ -125,7 +128,7 @@ def test_an_old_driver_tells_by_the_old_name(nvml, monkeypatch):
 )
 def test_gpus_that_are_hidden_are_not_watched(nvml, monkeypatch, named, uuids):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
-    assert [gpu.summary(1.0)["uuid"] for gpu in gpus.watch(2)] == uuids
+    assert [gpu.summary(1.0)["uuid"] for gpu in gpus.watch(2, RUN)] == uuids
 
 
 def test_a_part_of_a_gpu_is_refused_and_no_processor_is_measured_instead(nvml, monkeypatch):
@@ -155,7 +158,7 @@ def test_without_a_driver_there_is_nothing(monkeypatch):
 
     monkeypatch.setattr(pynvml, "nvmlInit", fail)
     assert gpus.describe() == ([], {"driver": None, "cuda_driver": None})
-    assert gpus.watch(2) == gpus.compute_capabilities() == []
+    assert gpus.watch(2, RUN) == gpus.compute_capabilities() == []
 
 
 def test_a_driver_that_fails_is_not_taken_for_none(monkeypatch):

@@ -3,6 +3,7 @@
 import gzip
 import re
 import struct
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from clones import make_clone
 
 from epochcost import files
 from epochcost.configuration import ROOT
-from epochcost.datasets import mnist
+from epochcost.datasets import arrays, mnist
+from epochcost.workloads import Split, check_split
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +42,24 @@ def test_it_is_measured_on_generated_data_and_reported(own):
         "Nothing to be done"
         in own.snakemake("-n", "--config", "data={source: synthetic}", "price=0.10").stdout
     )
+
+
+def test_arrays_of_ones_own_are_prepared_as_it_says(tmp_path):
+    text = (ROOT / "docs/own-workload.md").read_text()
+    code = next(
+        code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if ".npz" in code
+    )
+    inputs = re.search(r"`inputs` then is\s+`(.*?)`", text)[1]
+    module = {"np": np, "Split": Split}
+    exec(code, module)
+    made = module["synthetic"](np.random.default_rng(1))
+    np.savez(tmp_path / "mine.npz", **made)
+    prepared = module["prepare"]({"mine.npz": tmp_path / "mine.npz"}, Counter())
+    arrays.save(tmp_path / "arrays", prepared, "mine", "complete", "mirror", {}, {})
+    split = eval(inputs, module | {"arrays": arrays.load(tmp_path / "arrays")})
+    check_split(split, {"loss": "binary_crossentropy", "quality": {"metric": "val_accuracy"}})
+    assert split.shape == (20,)
+    assert (split.x_validation == made["x_validation"]).all()
 
 
 def idx(values: np.ndarray) -> bytes:

@@ -230,16 +230,33 @@ def test_bad_input_is_one_line_and_status_1(clone, words, message):
 def test_a_bad_price_in_the_book_draws_nothing(done):
     path = done.folder / "config/prices.csv"
     original = path.read_text()
-    before = (done.folder / "results/tables/costs.csv").exists()
+    made = [
+        done.folder / "results" / name for name in ("figures/mnist_mlp-cost.png", "report.html")
+    ]
+    before = [one.stat().st_mtime_ns for one in made]
     path.write_text(original.replace(",21.957642,", ",-1,", 1))
-    failed = done.snakemake(check=False)
-    path.write_text(original)
+    try:
+        failed = done.snakemake(check=False)
+    finally:
+        path.write_text(original)
     output = failed.stdout + failed.stderr
-    assert before
+    assert [one.stat().st_mtime_ns for one in made] == before
     assert failed.returncode == 1
     assert "config/prices.csv, line 2: price_per_hour: -1.0 is below 0" in output
     assert "Traceback" not in output
-    done.snakemake("--quiet", "all")
+    done.snakemake("--quiet", "all", "--", "tables")
+
+
+@pytest.mark.skipif(
+    machine.has_bfloat16("cpu"), reason="this processor has arithmetic for bfloat16"
+)
+def test_what_this_machine_cannot_compute_is_refused_before_the_first_job(done):
+    before = done.records()
+    failed = done.snakemake("measure", "--config", "variants=bfloat16", check=False)
+    assert failed.returncode == 1
+    assert "epochcost: this machine has no arithmetic for bfloat16" in failed.stderr
+    assert "localrule" not in failed.stderr
+    assert done.records() == before
 
 
 def test_a_damaged_archive_in_a_mirror_stops_the_run_and_stays(done, mirror, tmp_path):

@@ -127,8 +127,7 @@ def _costs(claim: dict[str, Any], study: Study) -> pd.DataFrame:
     apart = claim.get("time_digits_s", 0.0)
     verdicts, billed = [], []
     for row in priced.itertuples():
-        terms = billing.Terms(row.price_per_hour_usd, row.billing_increment_s, row.minimum_charge_s)
-        bill = billing.bill_usd(row.time_s, terms, billing.Rental())
+        bill = billing.bill_usd(row.time_s, billing.terms_of(row), billing.NOTHING)
         billed.append(bill)
         hours = [(row.time_s + off) / billing.HOUR_S for off in (-apart, 0, apart)]
         around = [hour * row.price_per_hour_usd for hour in hours]
@@ -247,7 +246,8 @@ def _scheduled(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
     price = _price_of(
         {"hardware_id": "gce-n1-standard-1", "price_kind": "preemptible", "book": "2018-11"}, study
     )
-    bill = schedules.monthly_bill(plan, price, schedules.RATES_2018, claim.get("minimum_s", 60.0))
+    terms = billing.Terms(price, 1.0, claim.get("minimum_s", 60.0))
+    bill = schedules.monthly_bill(plan, terms, schedules.RATES_2018)
     total = sum(bill.values())
     parts = " + ".join(f"{value:.2f}" for value in bill.values())
     return f"{total:.2f} USD ({parts})", round(total, 2) == claim["about"]

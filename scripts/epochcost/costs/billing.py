@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # Each start of Snakemake reads prices, and none needs a tabl
     import pandas as pd
 
 MARGINAL, BILLED = "marginal", "billed"
+OWNED = "owned"  # the kind of price of a machine that was bought
 KINDS = (MARGINAL, BILLED)
 HOUR_S = 3600.0
 # Providers that price storage by the month take it as 730 hours.
@@ -92,6 +93,14 @@ class Rental:
     def disk_usd_per_hour(self) -> float:
         """What the storage costs per hour."""
         return self.disk_gib * self.disk_usd_per_gib_month / MONTH_H
+
+
+NOTHING = Rental()
+
+
+def besides(price_kind: str, rental: Rental) -> Rental:
+    """What is paid for besides a training at a kind of price: a machine that is owned is there."""
+    return NOTHING if price_kind == OWNED else rental
 
 
 def rental_of(text: str) -> Rental:
@@ -180,7 +189,10 @@ def cost_usd(rows: pd.DataFrame, seconds: pd.Series, rental: Rental) -> pd.Serie
     Args:
         rows: with the columns of `PRICE_COLUMNS`, `cost_kind` and `overhead_s`, the seconds of the
             process outside the training.
+        rental: of machines that are rented (`besides`).
     """
-    billed = bill_usd(seconds + rows.overhead_s.fillna(0.0), terms_of(rows), rental)
+    used, terms = seconds + rows.overhead_s.fillna(0.0), terms_of(rows)
+    rented, owned = (bill_usd(used, terms, one) for one in (rental, NOTHING))
+    billed = np.where(rows.price_kind.eq(OWNED), owned, rented)
     marginal = seconds * rows.price_per_hour_usd / HOUR_S
     return marginal.where(rows.cost_kind.ne(BILLED), billed)

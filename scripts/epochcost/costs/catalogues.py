@@ -26,10 +26,10 @@ _COLUMNS = {"on_demand": "Price", "spot": "SpotPrice"}
 _OF_CATALOGUE = {
     "InstanceType", "AcceleratorName", "AcceleratorCount", "Region", *_COLUMNS.values(),
 }  # fmt: skip
-# The columns that a price file needs for its machines to be looked up.
+# The columns that a price file needs for its machines to be looked up and new rows to be added.
 NEEDED = {
     "hardware_id", "provider", "region", "instance", "gpu", "gpu_count", "parts", "price_kind",
-    "price_per_hour", "currency", "as_of",
+    "price_per_hour", "currency", "as_of", "as_of_precision", "derivation", "notes",
 }  # fmt: skip
 # What the catalogue has in place of a missing price.
 _PLACEHOLDERS = (0.0, 700.0)
@@ -82,32 +82,41 @@ def refresh(
 ) -> Refreshed:
     """Update the prices of the hardware in a price file, where they are in USD.
 
+    Of hardware in several regions, those of its newest date get a new price.
+
     Placeholder prices are left out; so are both prices of hardware whose spot price is above the
     on-demand one, as one of the two must be wrong.
 
     Args:
         rows: of the price file, as text.
     """
-    newest: dict[tuple[str, str], dict[str, str]] = {}
+    newest: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in sorted(rows, key=lambda row: row["as_of"]):
         is_known = row["price_kind"] in _COLUMNS and row["provider"] in catalogue
         if is_known and row["price_per_hour"] and row["currency"] == "USD":
-            newest[row["hardware_id"], row["price_kind"]] = row
+            newest[row["hardware_id"], row["price_kind"], row["region"]] = row
+    last = {key[:2]: row["as_of"] for key, row in newest.items()}
+    for key, row in newest.items():
+        last[key[:2]] = max(last[key[:2]], row["as_of"])
+    # A region that was given up has no place among today's prices, of which the highest counts.
+    newest = {key: row for key, row in newest.items() if row["as_of"] == last[key[:2]]}
     priced, notices = {}, []
     for key, row in newest.items():
         parts = _parts(row, catalogue[row["provider"]])
         if parts is None:
-            notices.append(f"{key[0]}, {key[1]}: not in the catalogue of {row['provider']}")
+            place = f" in {row['region']}" if row["region"] else ""
+            notices.append(f"{key[0]}, {key[1]}: not in the catalogue of {row['provider']}{place}")
         else:
             priced[key] = parts
-    for hardware, kind in list(priced):
-        pair = [priced.get((hardware, name)) for name in ("spot", "on_demand")]
+    for hardware, kind, region in list(priced):
+        both = [(hardware, name, region) for name in ("spot", "on_demand")]
+        pair = [priced.get(key) for key in both]
         if kind == "spot" and None not in pair and sum(pair[0].values()) > sum(pair[1].values()):
             notices.append(f"{hardware}: spot above on-demand, so neither is taken")
-            del priced[hardware, "spot"], priced[hardware, "on_demand"]
+            del priced[both[0]], priced[both[1]]
     new = [_row(newest[key], parts, today) for key, parts in priced.items()]
     changes = [
-        (*key, float(newest[key]["price_per_hour"]), sum(parts.values()))
+        (*key[:2], float(newest[key]["price_per_hour"]), sum(parts.values()))
         for key, parts in priced.items()
     ]
     columns = ["hardware_id", "price_kind", "before", "after"]
@@ -145,10 +154,11 @@ def _lowest(offers: pd.DataFrame, column: str) -> float | None:
 
 
 def _row(row: dict[str, str], parts: dict[str, float], today: date) -> dict[str, str]:
-    total = round(sum(parts.values()), 6)
-    split = " + ".join(f"{name} {usd:g}" for name, usd in parts.items())
+    # The parts as they are written have to add up to the whole.
+    rounded = {name: round(usd, 6) for name, usd in parts.items()}
+    split = " + ".join(f"{name} {_written(usd)}" for name, usd in rounded.items())
     return row | {
-        "price_per_hour": f"{total:.6f}".rstrip("0").rstrip("."),
+        "price_per_hour": _written(sum(rounded.values())),
         "parts": split if len(parts) > 1 else "",
         "as_of": today.isoformat(),
         # The day on which the catalogue was read. It does not say how old its prices are.
@@ -157,3 +167,7 @@ def _row(row: dict[str, str], parts: dict[str, float], today: date) -> dict[str,
         "derivation": "derived" if len(parts) > 1 else "stated",
         "notes": "",
     }
+
+
+def _written(usd: float) -> str:
+    return f"{usd:.6f}".rstrip("0").rstrip(".")

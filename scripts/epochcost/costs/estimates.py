@@ -1,6 +1,6 @@
 """What a plan will cost, estimated from existing runs before any of it is started."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -61,8 +61,9 @@ def estimate_table(
     time comes from: a run of the same recipe on the same kind of data here (measured), one of
     another variant, a quick run of it (predicted), a published one, or, for a quick run, the full
     one, which nearly always takes longer. On rented hardware each run is billed separately, at the
-    on-demand price if that is known; the machine at hand costs only the time it is used. Hardware
-    that its provider no longer rents is counted at its last price; `retired` says since when.
+    on-demand price if that is known, but what is paid by the month is paid once for all runs of a
+    hardware; the machine at hand costs only the time it is used. Hardware that its provider no
+    longer rents is counted at its last price; `retired` says since when.
 
     Args:
         planned: PLAN_COLUMNS, a row per missing run.
@@ -75,7 +76,7 @@ def estimate_table(
     ended = runs[runs.status.eq("ok") & runs.time_s.notna()]
     here = ended.machine_id.eq(market.machine_id) & ended.vcpus.eq(cores)
     ended = ended[ended.hardware_id.ne(LOCAL) | here]
-    rows = []
+    rows, used = [], {}
     keys = [name for name in PLAN_COLUMNS if name != "trial"]
     for key, group in planned.groupby(keys, sort=True):
         hardware, workload, framework, variant, recipe, data = key
@@ -85,14 +86,42 @@ def estimate_table(
         price = offers.get(hardware) or last_prices.get(hardware)
         cost = None
         if seconds is not None and price is not None:
-            cost = len(group) * _bill(seconds, price, market.rental)
+            rental = billing.besides(price.price_kind, market.rental)
+            cost = len(group) * _bill(seconds, price, rental)
+        if cost is not None and hardware != LOCAL:
+            _, paid_s = used.get(hardware, (price, 0.0))
+            used[hardware] = price, paid_s + len(group) * (seconds + rental.seconds)
         rows.append(
             (hardware, workload, framework, variant, len(group), basis)
             + (None if seconds is None else len(group) * seconds,)
             + ((price.price_kind, price.price_per_hour_usd) if price else ("", None))
             + (since[hardware] if hardware in last_prices else None, cost)
         )
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return _with_months(pd.DataFrame(rows, columns=COLUMNS), used, market.rental)
+
+
+def _with_months(
+    table: pd.DataFrame, used: dict[str, tuple[Price, float]], rental: Rental
+) -> pd.DataFrame:
+    """The table with what is paid by the month, which its rows share by their seconds.
+
+    Args:
+        used: the price of each hardware with known costs, and for how many seconds it is paid.
+    """
+    disk = Rental(disk_gib=rental.disk_gib, disk_usd_per_gib_month=rental.disk_usd_per_gib_month)
+    for hardware, (price, seconds) in used.items():
+        rows = table.hardware.eq(hardware) & table.cost_usd.notna()
+        share = table.seconds[rows] / table.seconds[rows].sum()
+        if _is_monthly(price):
+            table.loc[rows, "cost_usd"] = share * billing.bill_usd(seconds, price.terms, disk)
+        elif price.monthly_fee_usd:
+            fees = billing.Terms(0.0, monthly_fee_usd=price.monthly_fee_usd)
+            table.loc[rows, "cost_usd"] += share * billing.bill_usd(seconds, fees, billing.NOTHING)
+    return table
+
+
+def _is_monthly(price: Price) -> bool:
+    return (price.increment_s or 0.0) >= billing.MONTH_S
 
 
 def _offers(market: Market) -> tuple[dict[str, Price], dict[str, Price], dict[str, str]]:
@@ -168,9 +197,11 @@ def _seconds(same: pd.DataFrame, variant: str, scale: str) -> tuple[str, float |
 
 
 def _bill(seconds: float, price: Price, rental: Rental) -> float:
+    """The bill of one run, without what is paid by the month."""
     if price.hardware_id == LOCAL:
         return seconds * price.price_per_hour_usd / billing.HOUR_S
-    return float(billing.bill_usd(seconds, price.terms, rental))
+    by_run = replace(price, monthly_fee_usd=0.0)
+    return float(billing.bill_usd(seconds, by_run.terms, rental))
 
 
 def _preferred(offers: list[Price]) -> list[Price]:

@@ -20,13 +20,15 @@ CONFIGURED_BOOK = "config"
 class Market:
     """All known prices, and those that own runs are priced with.
 
-    known: the price files of the repository; published runs are priced by their month.
+    known: the price files of the repository.
     book: the price book of own runs: a month, a day, `latest`, or the name of a file.
     offers: the prices that `book` is taken from: `known`, or those of the file.
     rental: what is paid for besides a training's process.
     local: the price of the machine at hand; None if unknown.
     machine_id: the machine at hand, the only one with that price.
     catalogue: config/hardware.yaml, for the dates since which hardware can no longer be rented.
+    published: the prices of the studies, at which published runs are priced by their month,
+        whatever is added to `known` for own runs; None where that holds no others.
     """
 
     known: list[Price]
@@ -36,6 +38,7 @@ class Market:
     local: Price | None = None
     machine_id: str = ""
     catalogue: dict[str, dict] = field(default_factory=dict)
+    published: list[Price] | None = None
 
     def current(self) -> list[Price]:
         """The prices of the book that are recent enough to rely on.
@@ -59,6 +62,10 @@ class Market:
     @property
     def _offers(self) -> list[Price]:
         return self.known if self.offers is None else self.offers
+
+    def of_month(self, month: str) -> list[Price]:
+        """The prices of published runs of a month."""
+        return prices.in_book(self.known if self.published is None else self.published, month)
 
     def available(self) -> list[Price]:
         """The current prices of hardware that can be rented at the time of the book."""
@@ -121,7 +128,8 @@ def of(arguments: argparse.Namespace, machine_id: str, catalogue: dict[str, dict
             LOCAL, arguments.local_price, kind, None, CONFIGURED_BOOK,
             increment_s=whole, minimum_s=whole,
         )  # fmt: skip
-    known = prices.load(arguments.published / "prices.csv", *arguments.prices, rates=rates)
+    of_studies = arguments.published / "prices.csv"
+    known = prices.load(of_studies, *arguments.prices, rates=rates)
     offers = None
     if prices.is_file(book):
         hardware = {price.hardware_id for price in known}.union(catalogue)
@@ -134,4 +142,5 @@ def of(arguments: argparse.Namespace, machine_id: str, catalogue: dict[str, dict
         local=local,
         machine_id=arguments.machine or machine_id,
         catalogue=catalogue,
+        published=prices.load(of_studies, rates=rates),
     )

@@ -45,6 +45,7 @@ COLUMNS = [
     "epochs",
     "time_s",
     "overhead_s",
+    "start_s",
     "elapsed_s",
     "elapsed_low",
     "elapsed_high",
@@ -83,6 +84,8 @@ def options_table(
 ) -> pd.DataFrame:
     """options.csv: every option of every workload, except those that missed their quality target.
 
+    A prediction whose full run was tried and failed is no option, either.
+
     An interruptible machine is billed as if it was never interrupted; `break_even_per_hour` is the
     number of interruptions per hour from which the same machine on demand costs no more (empty
     where that has no price, and for published trainings: each interruption costs another start, and
@@ -107,7 +110,7 @@ def options_table(
     summaries = summaries[summaries.source_id.ne(OWN) | summaries.batch_size.eq(batches)]
     complete = summaries.workload.map(complete_samples)
     summaries = summaries[tables.has_all_samples(summaries, complete)]
-    summaries = repeats.best_known(summaries)
+    summaries = _without_refuted(repeats.best_known(summaries), runs)
     summaries = summaries[summaries.quality_reached.ne(False)]
     offers = tables.price_frame(market.available(), market.name)
     parts = [summaries.merge(offers, on="hardware_id"), tables.at_hand(summaries, market)]
@@ -123,6 +126,15 @@ def options_table(
         for _, group in table.groupby("workload", sort=True)
     ]
     return pd.concat(judged or [table], ignore_index=True).reindex(columns=COLUMNS)
+
+
+def _without_refuted(summaries: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The summaries without predictions of trainings of which a full run failed."""
+    failed = runs[runs.status.eq("failed") & runs.scale.eq("full")]
+    refuted = {_key(run) for run in failed[repeats.MEASURED].itertuples(index=False)}
+    keys = [_key(row) for row in summaries[repeats.MEASURED].itertuples(index=False)]
+    wrong = np.array([key in refuted for key in keys], bool) & summaries.predicted.astype(bool)
+    return summaries[~wrong]
 
 
 def ends_by(options: pd.DataFrame, deadline_s: float) -> pd.DataFrame:
@@ -162,12 +174,14 @@ def break_even_epochs(option: pd.Series, other: pd.Series, rental: Rental) -> in
 
 def _bill_of(option: pd.Series, epochs: np.ndarray, rental: Rental) -> np.ndarray:
     seconds = option.overhead_s + epochs * option.time_s / option.epochs
-    return billing.bill_usd(seconds, billing.terms_of(option), rental)
+    besides = billing.besides(option.price_kind, rental)
+    return billing.bill_usd(seconds, billing.terms_of(option), besides)
 
 
 def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
     table = table.assign(cost_kind=BILLED, overhead_s=table.overhead_s.fillna(0.0))
-    around = table.overhead_s + rental.before_s
+    before = [billing.besides(kind, rental).before_s for kind in table.price_kind]
+    around = table.overhead_s + before
     for column, bill, time in (
         ("elapsed_s", "billed_usd", "time_s"),
         ("elapsed_low", "billed_low", "time_low"),
@@ -189,7 +203,7 @@ def _break_evens(table: pd.DataFrame, rental: Rental) -> list[float]:
     hourly = dict(zip(on_demand.hardware_id, on_demand.price_per_hour_usd, strict=True))
     return [
         spot.break_even(
-            spot.job_of(row.time_s, row.epochs, row.overhead_s, rental),
+            spot.job_of(row.time_s, row.epochs, row.start_s, rental),
             row.price_per_hour_usd,
             hourly.get(row.hardware_id, np.nan),
         )
@@ -248,7 +262,11 @@ def _judged(
     times = [_drawn_times(row, groups, keep_disturbed) for row in ordered.itertuples()]
     bills = np.array(
         [
-            billing.bill_usd(drawn + row.overhead_s, billing.terms_of(row), rental)
+            billing.bill_usd(
+                drawn + row.overhead_s,
+                billing.terms_of(row),
+                billing.besides(row.price_kind, rental),
+            )
             for drawn, row in zip(times, ordered.itertuples(), strict=True)
         ]
     )

@@ -17,7 +17,7 @@ from epochcost.hardware import LOCAL
 
 LATEST = "latest"
 USD = "USD"
-ON_DEMAND, MONTHLY, OWNED, FREE = "on_demand", "monthly", "owned", "free"
+ON_DEMAND, MONTHLY, FREE = "on_demand", "monthly", "free"
 # Prices of machines that the provider may reclaim at any time.
 INTERRUPTIBLE = ("spot", "preemptible")
 _SCHEMA = schemas.FOLDER / "prices.schema.json"
@@ -84,7 +84,8 @@ def load(
 ) -> list[Price]:
     """Read price files and check them against the schema and each other.
 
-    Rows without a price are left out: an unknown price is unknown, not 0.
+    Rows without a price are left out: an unknown price is unknown, not 0. But what they say of
+    retired hardware counts.
 
     Args:
         rates: USD for one unit of each other currency (`exchange_rates` of config.yaml).
@@ -99,7 +100,12 @@ def load(
         schemas.check(row, _SCHEMA, where)
         _check_row(row, where, rates, today or datetime.now(UTC).date())
     _check_together(rows, rates)
-    return [_price(row, rates) for _, row in rows if row["price_per_hour"] is not None]
+    retired: dict[str, date] = {}
+    for _, row in rows:
+        if row.get("retired"):
+            day, name = date.fromisoformat(row["retired"]), row["hardware_id"]
+            retired[name] = min(day, retired.get(name, day))
+    return [_price(row, rates, retired) for _, row in rows if row["price_per_hour"] is not None]
 
 
 def of_file(path: Path, rates: Mapping[str, float], known: Collection[str]) -> list[Price]:
@@ -302,9 +308,8 @@ def _check_together(rows: list[tuple[str, dict[str, Any]]], rates: Mapping[str, 
             )
 
 
-def _price(row: dict[str, Any], rates: Mapping[str, float]) -> Price:
+def _price(row: dict[str, Any], rates: Mapping[str, float], retired: Mapping[str, date]) -> Price:
     rate = rates[row["currency"]]
-    retired = row.get("retired")
     return Price(
         hardware_id=row["hardware_id"],
         price_per_hour_usd=row["price_per_hour"] * rate,
@@ -315,5 +320,5 @@ def _price(row: dict[str, Any], rates: Mapping[str, float]) -> Price:
         increment_s=row.get("billing_increment_s") or months(row["price_kind"]),
         minimum_s=row.get("minimum_charge_s") or months(row["price_kind"]),
         monthly_fee_usd=(row.get("monthly_fee") or 0.0) * rate,
-        retired=date.fromisoformat(retired) if retired else None,
+        retired=retired.get(row["hardware_id"]),
     )

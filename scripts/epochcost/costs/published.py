@@ -98,6 +98,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         time_high=None,
         wall_s=None,
         overhead_s=None,
+        start_s=None,
         metric=row["metric_name"],
         metric_value=_float(row["metric_value"]),
         quality_target=None,

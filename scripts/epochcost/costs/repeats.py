@@ -33,17 +33,18 @@ GROUP = [
     "vcpus",
     "gpus_used",
 ]
-_MEASURED = [name for name in GROUP if name not in ("predicted", "synthetic")]
+# The same for quick and full runs.
+MEASURED = [name for name in GROUP if name not in ("predicted", "synthetic")]
 _ON_DATA = ("data_complete", "train_samples", "data_id")
 # Rows that differ in the key alone are the same training, measured better and worse.
 _WORSE = {
-    "synthetic": [name for name in _MEASURED if name not in _ON_DATA],
-    "predicted": _MEASURED,
+    "synthetic": [name for name in MEASURED if name not in _ON_DATA],
+    "predicted": MEASURED,
 }
 _SUMMARY_COLUMNS = [
     "runs", "machines", "time_s", "time_low", "time_high", "time_confidence", "hardware_label",
     "epochs", "batch_size", "metric", "metric_value", "quality_reached", "synthetic", "noisy_runs",
-    "overhead_s",
+    "overhead_s", "start_s",
 ]  # fmt: skip
 REPEATS_COLUMNS = [
     *GROUP,
@@ -103,6 +104,7 @@ def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     can all be wrong together. One full run has none. Where several machines of the same hardware
     were measured, the numbers are those of the machines' medians, since runs on one machine say
     nothing about the next; the interval of predictions then reaches over that of each of them.
+    Quality is that of all runs: what disturbs one slows it down, and does not make it learn worse.
 
     Args:
         runs: rows of runs.csv for successful runs.
@@ -197,8 +199,12 @@ def _by_group(
     rows = []
     for key, group in runs.groupby(GROUP, sort=False, dropna=False):
         kept = undisturbed(group, keep)
-        left_out = {"runs_left_out": len(group) - len(kept)}
-        rows.append(dict(zip(GROUP, key, strict=True)) | row(kept, len(group)) | left_out)
+        rows.append(
+            dict(zip(GROUP, key, strict=True))
+            | row(kept, len(group))
+            | _quality(group)
+            | {"runs_left_out": len(group) - len(kept)}
+        )
     return pd.DataFrame(rows, columns=None if rows else list(dict.fromkeys([*GROUP, *columns])))
 
 
@@ -229,7 +235,6 @@ def _summary(group: pd.DataFrame) -> dict:
     (low, high), confidence = predicted_range(values.median(), group), None
     if not first.predicted and (interval := repeats.median_interval(values)):
         low, high, confidence = interval.low, interval.high, interval.confidence
-    reached = group.quality_reached.dropna()
     return {
         "runs": len(group),
         "machines": group.machine.nunique(),
@@ -241,10 +246,18 @@ def _summary(group: pd.DataFrame) -> dict:
             name: first[name]
             for name in ("hardware_label", "epochs", "batch_size", "metric", "synthetic")
         },
-        "metric_value": group.metric_value.median(),
         "overhead_s": values_of(group, "overhead_s").median(),
-        "quality_reached": bool(reached.all()) if len(reached) else None,
+        "start_s": values_of(group, "start_s").median(),
         "noisy_runs": _noisy(group),
+    }
+
+
+def _quality(group: pd.DataFrame) -> dict:
+    """What a group learnt, disturbed runs included, which are slower and not worse."""
+    reached = group.quality_reached.dropna()
+    return {
+        "metric_value": group.metric_value.median(),
+        "quality_reached": bool(reached.all()) if len(reached) else None,
     }
 
 
@@ -271,8 +284,9 @@ def predicted_range(median: float, predictions: pd.DataFrame) -> tuple[float, fl
 
 def values_of(group: pd.DataFrame, column: str = "time_s") -> pd.Series:
     """The values whose median a row shows: those of its runs, or the machines' medians."""
-    by_machine = group.groupby("machine")[column].median()
-    return by_machine if len(by_machine) > 1 else group[column]
+    if group.machine.nunique() < 2:
+        return group[column]
+    return group.groupby("machine")[column].median()
 
 
 def _machine_spread(group: pd.DataFrame) -> float | None:

@@ -29,6 +29,8 @@ class RunRow:
     overhead_s: for an own run, seconds of its processes outside `time_s`: start, data, building,
         saving, lost work; without the cost of measuring itself (but data are read twice, once to
         check them). For a quick run it is measured.
+    start_s: of these, seconds of a start: without lost work; of all starts together where the run
+        was interrupted.
     weights: what the model started from, `random` where its recipe's weights were not available;
         empty where the recipe names none.
     data_id: which prepared arrays trained an own run: the start of the sha256 over them.
@@ -76,6 +78,7 @@ class RunRow:
     time_high: float | None
     wall_s: float | None
     overhead_s: float | None
+    start_s: float | None
     metric: str
     metric_value: float | None
     quality_target: float | None
@@ -164,6 +167,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         time_high=time_high,
         wall_s=record["wall_s"],
         overhead_s=_overhead(record),
+        start_s=_start(record),
         metric=quality["metric"],
         metric_value=None if quick or data["source"] == "synthetic" else quality["value"],
         quality_target=quality["target"],
@@ -231,6 +235,11 @@ def _overhead(record: dict[str, Any]) -> float:
     """Seconds of the phases that count as overhead, as far as the record has them."""
     overhead = [name for name, counts_as in PHASES.items() if counts_as == OVERHEAD]
     return sum(record["phases"].get(name) or 0.0 for name in overhead)
+
+
+def _start(record: dict[str, Any]) -> float:
+    """Seconds of the overhead without lost work: what a start takes, or several together."""
+    return _overhead(record) - (record["phases"].get("lost") or 0.0)
 
 
 def _epoch_seconds(epoch: dict[str, Any]) -> float:

@@ -47,16 +47,23 @@ class Plan:
         return _DAYS * 24 / self.every_hours
 
 
-def monthly_bill(
-    plan: Plan, price_per_hour_usd: float, rates: Rates, minimum_s: float, increment_s: float = 1.0
-) -> dict[str, float]:
-    """USD per month by part: machine, disk, scheduler, functions."""
-    terms = billing.Terms(price_per_hour_usd, increment_s, minimum_s)
-    up_s = billing.charged_seconds(plan.up_s, terms)
+def monthly_bill(plan: Plan, terms: billing.Terms, rates: Rates) -> dict[str, float]:
+    """USD per month by part: machine, disk, scheduler, functions, and a fee if there is one."""
+    # Each cycle is charged by itself, but no month has more than its hours.
+    up_s = min(plan.cycles * billing.charged_seconds(plan.up_s, terms), billing.MONTH_S)
     functions = plan.function_s * 10 * rates.function_usd_per_100_ms
+    fee = {"fee": terms.monthly_fee_usd} if terms.monthly_fee_usd else {}
     return {
-        "machine": plan.cycles * up_s * price_per_hour_usd / billing.HOUR_S,
+        "machine": up_s * terms.price_per_hour_usd / billing.HOUR_S,
         "disk": plan.disk_gib * rates.disk_usd_per_gib_month,
         "scheduler": plan.rules * rates.rule_usd_per_month,
         "functions": plan.cycles * functions,
+        **fee,
     }
+
+
+def always_up_usd(terms: billing.Terms) -> float:
+    """USD per month of a machine that is never stopped."""
+    monthly = terms.increment_s >= billing.MONTH_S
+    hours = billing.MONTH_S / billing.HOUR_S if monthly else billing.MONTH_H
+    return hours * terms.price_per_hour_usd + terms.monthly_fee_usd

@@ -78,14 +78,14 @@ class Job:
         return [self.checkpoint_s] * whole + ([rest] if rest > 1e-6 * self.work_s else [])
 
 
-def job_of(time_s: float, epochs: float, overhead_s: float, rental: Rental) -> Job:
+def job_of(time_s: float, epochs: float, start_s: float, rental: Rental) -> Job:
     """A training with a checkpoint at the end of each epoch.
 
-    Each start is taken to need all of its overhead, a slight overestimate: what ends a training
-    happens once.
+    Args:
+        start_s: seconds of the process at each start, an overestimate: what ends a training is in
+            it, and happens once; and so are all starts of a run that was interrupted.
     """
-    overhead = 0.0 if pd.isna(overhead_s) else overhead_s
-    return Job(time_s, time_s / epochs, overhead + rental.before_s)
+    return Job(time_s, time_s / epochs, (0.0 if pd.isna(start_s) else start_s) + rental.before_s)
 
 
 def paid_seconds(job: Job, per_hour: float) -> float:
@@ -149,7 +149,7 @@ def spot_table(
 
 
 def _row(offer: dict, rate: float, wait_s: float, rental: Rental) -> dict:
-    job = job_of(offer["time_s"], offer["epochs"], offer["overhead_s"], rental)
+    job = job_of(offer["time_s"], offer["epochs"], offer["start_s"], rental)
     paid = paid_seconds(job, rate)
     interruptions = paid * rate / HOUR_S
     spot_usd, full_usd = offer["price_per_hour_usd"], offer["on_demand_per_hour_usd"]

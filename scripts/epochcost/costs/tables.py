@@ -7,7 +7,7 @@ from typing import get_type_hints
 
 import pandas as pd
 
-from epochcost.costs import billing, prices
+from epochcost.costs import billing
 from epochcost.costs.billing import Rental
 from epochcost.costs.market import CONFIGURED_BOOK, Market
 from epochcost.costs.prices import Price
@@ -91,6 +91,7 @@ RELATIVE_COLUMNS = [
     "machines",
     "noisy_runs",
     "overhead_s",
+    "start_s",
     *billing.PRICE_COLUMNS[2:],
     "mixed_price_kinds",
 ]
@@ -164,7 +165,7 @@ def costs_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
     own = priced.source_id.eq(OWN)
     parts = [priced[own].merge(price_frame(market.current(), market.name), on="hardware_id")]
     for month, group in priced[~own].groupby(priced.date.str[:7], sort=True):
-        offers = price_frame(prices.in_book(market.known, month), month)
+        offers = price_frame(market.of_month(month), month)
         parts.append(group.merge(offers, on="hardware_id"))
     parts.append(at_hand(priced, market))
     costs = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
@@ -303,7 +304,7 @@ def _base_costs(base, baseline, market: Market) -> dict[str, float]:
     """What a baseline's run cost, by cost kind, at the price that its study states."""
     (price,) = (
         price
-        for price in prices.in_book(market.known, baseline.price_book)
+        for price in market.of_month(baseline.price_book)
         if (price.hardware_id, price.price_kind) == (base.hardware_id, baseline.price_kind)
     )
     row = price_frame([price], baseline.price_book).assign(overhead_s=0.0)

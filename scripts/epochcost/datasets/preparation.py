@@ -24,12 +24,16 @@ def module_of(name: str) -> str:
 def code_of(module: str) -> str:
     """A checksum of the code of `module`, and of what such modules share; "" if there is none.
 
-    Snakemake makes arrays anew if this has changed.
+    Snakemake makes arrays anew if this has changed. A user's module may take its functions from any
+    module of this package.
     """
     found = importlib.util.find_spec(module)
     if found is None:
         return ""
-    shared = [Path(__file__).with_name(f"{name}.py") for name in _SHARED]
+    folder = Path(__file__).parent
+    shared = [folder / f"{name}.py" for name in _SHARED]
+    if not module.startswith(f"{__package__}."):
+        shared = sorted(folder.glob("*.py"))
     content = b"".join(path.read_bytes() for path in (Path(found.origin), *shared))
     return hashlib.sha256(content).hexdigest()[:8]
 

@@ -31,7 +31,8 @@ def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
         axes.set_axis_off()
         style.headline(figure, f"{title}: bill breakdown")
         return figure
-    parts = billing.bill_in_parts(row.time_s, row.overhead_s, billing.terms_of(row), rental)
+    besides = billing.besides(row.price_kind, rental)
+    parts = billing.bill_in_parts(row.time_s, row.overhead_s, billing.terms_of(row), besides)
     labels = [*parts, "billed"]
     figure, axes = plt.subplots(figsize=(10, 1.6 + 0.46 * len(labels)), layout="constrained")
     begin = 0.0

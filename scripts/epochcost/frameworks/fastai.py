@@ -103,6 +103,7 @@ def _learner(
     """The model of a recipe, with its loss, optimiser and accuracy metric."""
     loss = pytorch_recipe.LOSSES[recipe["loss"]]
     model = definition.torch_model(split, recipe["model"])
+    pytorch_recipe.check_logits(model)
     if split.weights is None:
         model.apply(pytorch_recipe.initialise)
     model.to(place)

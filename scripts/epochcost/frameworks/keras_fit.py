@@ -47,6 +47,7 @@ def train(
     with clock.phase("build"):
         _set_seed(seed)
         model = _compiled(recipe, definition, split, settings, bool(schedule.evaluation_steps))
+        keras_recipe.check_outputs(model, recipe["loss"], split.y_train)
         clock.multiply_adds = keras_recipe.multiply_adds(model)
     clock.resume(partial(_restore, model, seed + len(clock.epochs)))
     clock.synchronise = lambda: _wait_for(model)

@@ -7,6 +7,10 @@ is given its square.
 import math
 
 import keras
+import numpy as np
+
+from epochcost.errors import InputError
+from epochcost.workloads import check_outputs as check_number
 
 
 def multiply_adds(model: keras.Model) -> int | None:
@@ -38,6 +42,26 @@ def _products(layer: keras.Layer) -> int | None:
         case keras.layers.Embedding():
             return 0
     return None if any(len(weights.shape) > 1 for weights in layer.weights) else 0
+
+
+def check_outputs(model: keras.Model, loss: str, labels: np.ndarray) -> None:
+    """Refuse a model that does not give a logit for each class, as JAX trains it without a word.
+
+    Raises:
+        InputError: it gives probabilities, or as many outputs as the loss or the labels do not fit.
+    """
+    try:
+        (output,) = model.outputs
+    except (AttributeError, TypeError, ValueError):
+        return  # it is no graph of layers, of which that is not known before it is called
+    last = output._keras_history.operation
+    name = getattr(getattr(last, "activation", None), "__name__", "")
+    if name in ("softmax", "sigmoid") or isinstance(last, keras.layers.Softmax):
+        raise InputError(
+            f"the model ends in probabilities ({name or 'softmax'}), and the loss wants logits: "
+            "leave the last activation out"
+        )
+    check_number(output.shape[-1], loss, labels)
 
 
 def loss_of(name: str) -> keras.losses.Loss:

@@ -186,7 +186,9 @@ class _Training:
             clock.train_end()
             accuracy = None
             if self.held_out:
-                accuracy = _accuracy(group, trained, loss, self.held_out, batch, clock)
+                # A share may be empty, so no process waits for the others in a forward pass.
+                evaluated = group.alike(model) if group.size > 1 else trained
+                accuracy = _accuracy(group, evaluated, loss, self.held_out, batch, clock)
             clock.epoch_end(mean_loss.item(), accuracy)
             clock.checkpoint(partial(save, model, optimizer, order))
         return model
@@ -194,6 +196,7 @@ class _Training:
     def _build(self, place: torch.device) -> tuple[nn.Module, torch.optim.Optimizer]:
         definition = importlib.import_module(self.definition)
         model = definition.torch_model(self.split, self.recipe["model"])
+        pytorch_recipe.check_logits(model)
         if self.split.weights is None:
             model.apply(pytorch_recipe.initialise)
         model.to(place)

@@ -43,6 +43,12 @@ class Group:
         """A model whose gradients are the mean over the group."""
         return model if self.size == 1 else nn.parallel.DistributedDataParallel(model)
 
+    def alike(self, model: nn.Module) -> nn.Module:
+        """The model with the first process's running statistics, if it has any."""
+        for statistic in model.buffers():
+            distributed.broadcast(statistic, 0)
+        return model
+
     def sum(self, value: torch.Tensor) -> torch.Tensor:
         """The sum of a number over all processes."""
         if self.size > 1:

@@ -4,6 +4,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from epochcost.errors import InputError
+
 
 class CategoricalCrossentropy:
     """Cross-entropy of logits and class numbers, as the mean over a batch."""
@@ -11,7 +13,10 @@ class CategoricalCrossentropy:
     label_type = torch.int64
 
     def __call__(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        return nn.functional.cross_entropy(logits, labels)
+        try:
+            return nn.functional.cross_entropy(logits, labels)
+        except IndexError as error:  # on a processor
+            raise InputError(f"the model has {logits.shape[1]} outputs, and {error}") from error
 
     def activation(self, logits: torch.Tensor) -> torch.Tensor:
         """Logits as probabilities; fastai averages these over several views."""
@@ -28,7 +33,10 @@ class BinaryCrossentropy:
     label_type = torch.float32
 
     def __call__(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        return nn.functional.binary_cross_entropy_with_logits(logits.squeeze(1), labels)
+        logit = logits.squeeze(1)
+        if logit.shape != labels.shape:
+            raise InputError(f"the model has {logits.shape[1]} outputs; the loss wants 1, a logit")
+        return nn.functional.binary_cross_entropy_with_logits(logit, labels)
 
     def classes(self, logits: torch.Tensor) -> torch.Tensor:
         """The class that logits predict, as a float."""
@@ -39,6 +47,20 @@ LOSSES = {
     "categorical_crossentropy": CategoricalCrossentropy(),
     "binary_crossentropy": BinaryCrossentropy(),
 }
+
+
+def check_logits(model: nn.Module) -> None:
+    """Refuse a model that ends in probabilities.
+
+    Raises:
+        InputError: it does.
+    """
+    last = model[-1] if isinstance(model, nn.Sequential) and len(model) else None
+    if isinstance(last, nn.Softmax | nn.Sigmoid):
+        raise InputError(
+            f"the model ends in probabilities ({type(last).__name__}), and the loss wants logits: "
+            "leave the last layer out"
+        )
 
 
 def initialise(layer: nn.Module) -> None:

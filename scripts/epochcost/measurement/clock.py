@@ -113,8 +113,10 @@ class Clock:
         """Time a phase; `phase_now` names the phase in which a failure happened."""
         self.phase_now = name
         start = time.perf_counter()
-        yield
-        self.add(name, time.perf_counter() - start)
+        try:
+            yield
+        finally:
+            self.add(name, time.perf_counter() - start)
 
     def add(self, phase: str, seconds: float) -> None:
         """Add seconds that were timed elsewhere to a phase."""

@@ -52,16 +52,19 @@ def compute_capabilities() -> list[tuple[int, int]]:
         return [pynvml.nvmlDeviceGetCudaComputeCapability(handle) for handle in handles or []]
 
 
-def watch(count: int) -> "list[Watched]":
+def watch(count: int, run: int) -> "list[Watched]":
     """The first `count` GPUs that this process may use, to be sampled; none without a driver.
 
     Frameworks train on the first ones.
+
+    Args:
+        run: the process that trains.
     """
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
         return []
-    return [Watched(handle) for handle in _visible()[:count]]
+    return [Watched(handle, run) for handle in _visible()[:count]]
 
 
 def _visible() -> list:
@@ -104,11 +107,13 @@ def _named(handles: list, named: str | None) -> list:
 
 
 class Watched:
-    """One GPU during a run; created before the run starts to use it."""
+    """One GPU during a run (a process); created while the run begins."""
 
-    def __init__(self, handle: Any) -> None:
+    def __init__(self, handle: Any, run: int) -> None:
         self._handle = handle
-        self._before = _ask(pynvml.nvmlDeviceGetComputeRunningProcesses, handle) or []
+        there = _ask(pynvml.nvmlDeviceGetComputeRunningProcesses, handle) or []
+        # A framework may be on the GPU sooner than NVML has answered.
+        self._before = [process for process in there if process.pid != run]
         self._energy = _ask(pynvml.nvmlDeviceGetTotalEnergyConsumption, handle)
         self._seen: dict[str, list[float]] = {
             name: [] for name in ("share", "memory", "power", "clock")

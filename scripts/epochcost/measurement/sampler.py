@@ -67,7 +67,7 @@ class Observed:
     """
 
     def __init__(self, pid: int, gpus_used: int) -> None:
-        self._gpus = gpus.watch(gpus_used)  # first, before the run is on them itself
+        self._gpus = gpus.watch(gpus_used, pid)  # first, before the run is on them itself
         self._run = psutil.Process(pid)
         self._since = time.perf_counter()
         self._memory = [0]

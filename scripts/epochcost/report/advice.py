@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from epochcost.costs import billing, prices
 from epochcost.costs import options as choices
-from epochcost.costs import prices
 from epochcost.costs.billing import Rental
 from epochcost.costs.rows import OWN
 from epochcost.words import amounts, names, remarks
@@ -225,7 +225,7 @@ def _caveats(options: pd.DataFrame) -> list[str]:
         lines.append(
             "Single runs are taken as exact: how far runs differ from each other is not known."
         )
-    if (options.billing_increment_s.isna() & options.price_kind.ne(prices.OWNED)).any():
+    if (options.billing_increment_s.isna() & options.price_kind.ne(billing.OWNED)).any():
         lines.append(
             "Where a provider's increments or fees are not known, the bill is by the second, "
             "without fees."

@@ -15,6 +15,9 @@ def markdown(table: pd.DataFrame, sources: pd.DataFrame) -> str:
     counts = table.verdict.value_counts()
     parts = [
         "# The published studies, recomputed",
+        "What the studies claim, recomputed from their own measurements and prices in "
+        "`data/published/` by `snakemake audit`; nothing is trained for it. A claim *agrees by "
+        "construction* if the figure it is recomputed from was derived from the claim.",
         f"{len(table)} claims: {audit.counted(counts)}.",
     ]
     for source_id, rows in table.groupby("source_id", sort=False):

@@ -2,13 +2,13 @@
 
 import math
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from epochcost.costs import billing, schedules
+from epochcost.costs import schedules
 from epochcost.costs.prices import Price
 from epochcost.errors import InputError
 
@@ -132,9 +132,10 @@ def bill(rerun: Rerun, offer: Price, rates: schedules.Rates) -> str:
         every_hours=rerun.every_s / _HOUR_S, up_s=rerun.up_s, rules=1, disk_gib=rerun.disk_gib
     )
     hourly = offer.price_per_hour_usd
-    parts = schedules.monthly_bill(
-        plan, hourly, rates, offer.minimum_s or 0.0, offer.increment_s or 1.0
-    )
+    # By the second, where the provider's rules are not known.
+    terms = replace(offer, minimum_s=offer.minimum_s or 0.0, increment_s=offer.increment_s or 1.0)
+    parts = schedules.monthly_bill(plan, terms.terms, rates)
+    rented = parts["machine"] + parts.get("fee", 0.0)
     day = offer.as_of.isoformat() if offer.as_of else "undated"
     lines = [
         "# What it costs a month",
@@ -146,8 +147,8 @@ def bill(rerun: Rerun, offer: Price, rates: schedules.Rates) -> str:
         "|---|---:|",
         *(f"| {name} | {usd:.2f} |" for name, usd in parts.items() if usd),
         f"| **a machine that is started and stops itself** | **{sum(parts.values()):.2f}** |",
-        f"| a node of Kubernetes that comes and goes with the jobs | {parts['machine']:.2f} |",
-        f"| the same machine, always up | {billing.MONTH_H * hourly:.2f} |",
+        f"| a node of Kubernetes that comes and goes with the jobs | {rented:.2f} |",
+        f"| the same machine, always up | {schedules.always_up_usd(terms.terms):.2f} |",
         "",
     ]
     return "\n".join(lines)

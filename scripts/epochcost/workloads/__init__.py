@@ -90,6 +90,19 @@ def check_split(split: Split, recipe: dict[str, Any]) -> None:
                 _check_range(f"{name}_{part}", values, below)
 
 
+def check_outputs(outputs: int, loss: str, labels: np.ndarray) -> None:
+    """Refuse a number of outputs of a model that does not fit its loss and its labels.
+
+    Raises:
+        InputError: it does not.
+    """
+    if loss == "binary_crossentropy":
+        if outputs != 1:
+            raise InputError(f"the model has {outputs} outputs; {loss} wants 1, a logit")
+    elif outputs <= labels.max():
+        raise InputError(f"the model has {outputs} outputs, and a label is {labels.max()}")
+
+
 def _length(values: np.ndarray | None) -> int:
     return 0 if values is None else len(values)
 
