@@ -7,8 +7,9 @@ the best with the settings that quick runs may misjudge; and four more of the wi
 a seed of its own. (Where two epochs take more than five minutes, these are quick runs.) Chance
 decides who comes first in a round. What wins every round, by a median of 3 % and at the same
 quality, is kept. A run disturbed by other work on the machine is repeated once, and one that takes
-a minute more than four times as long as the defaults is given up. In: a folder of prepared arrays.
-Out: an entry in config/tuned.yaml, and a record of every run below results/tuning/.
+a minute more than twice as long as the defaults (four times, if it compiles) is given up. In: a
+folder of prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run below
+results/tuning/.
 """
 
 import argparse
@@ -39,9 +40,10 @@ _ROUNDS_TO_CHOOSE, _ROUNDS = 2, 4
 _CONFIRM_SECONDS = 60
 # If two epochs take longer than this, the last rounds are quick runs too.
 _LONGEST_SECONDS = 300
-# A run that takes this many times as long as with the defaults, plus a minute for compiling, is
-# given up.
-_PATIENCE, _PATIENCE_SECONDS = 4, 60
+# A run that takes this many times as long as with the defaults, and a minute more, is given up:
+# slower settings gain nothing. What is compiled first, which pays off in a whole training, has
+# longer, and so have the defaults, without which there is no search.
+_PATIENCE, _PATIENCE_TO_COMPILE, _PATIENCE_SECONDS = 2, 4, 60
 # How often a run is tried until nothing disturbs it (that settings are not to blame for).
 _ATTEMPTS = 2
 _PASSING = (OTHERS, OTHERS_ON_GPU, GPU_SLOWED)
@@ -254,16 +256,18 @@ class Runs:
         """The record of a run; None if there is none."""
         record = self.last = self._folder / f"{self._free_number()}.json"
         scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
-        limit = ["--time-limit", f"{self._patience(epochs):.0f}"] if self._first else []
+        limit = ["--time-limit", f"{self._patience(settings, epochs):.0f}"] if self._first else []
         what = ["--settings", json.dumps(settings), "--trial", str(trial)]
         self._train(*what, "--record", str(record), *scale, *limit)
         # A process killed by the system, perhaps for its memory, leaves no record.
         return files.read_json(record) if record.exists() else None
 
-    def _patience(self, epochs: int | None) -> float:
+    def _patience(self, settings: dict, epochs: int | None) -> float:
         """Seconds after which a run is given up: a quick one, or one of so many whole epochs."""
+        compiles = frameworks.compiles(settings)
+        times = _PATIENCE_TO_COMPILE if compiles or not settings else _PATIENCE
         training_s = self._first.seconds / self.recipe["epochs"] * (epochs or 0)
-        return _PATIENCE * (self._first.wall_s + training_s) + _PATIENCE_SECONDS
+        return times * (self._first.wall_s + training_s) + _PATIENCE_SECONDS
 
     def _free_number(self) -> int:
         taken = [int(path.stem) for path in self._folder.glob("*.json") if path.stem.isdigit()]

@@ -311,10 +311,10 @@ def test_a_setting_that_takes_far_too_long_or_dies_is_a_failed_one(monkeypatch, 
         f"""#!{sys.executable}
 import json, os, signal, sys
 settings, record = (sys.argv[sys.argv.index(o) + 1] for o in ("--settings", "--record"))
-if "deadly" in settings:
+if settings.get("needs") == "more than there is":
     os.kill(os.getpid(), signal.SIGKILL)
 content = json.load(open({str(ROOT / "tests/records/quick.json")!r}))
-if "slow" in settings and float(sys.argv[sys.argv.index("--time-limit") + 1]) < 100:
+if settings and float(sys.argv[sys.argv.index("--time-limit") + 1]) < settings["needs"]:
     content["status"] = "failed"
 os.makedirs(os.path.dirname(record), exist_ok=True)
 json.dump(content | {{"wall_s": 20}}, open(record, "w"))
@@ -325,16 +325,20 @@ json.dump(content | {{"wall_s": 20}}, open(record, "w"))
         workload="mnist_mlp", framework="pytorch", python=str(python), data=tmp_path,
         weights=None, records=tmp_path,
     )  # fmt: skip
-    monkeypatch.setattr(tune, "_PATIENCE_SECONDS", 1)  # and four times 20 s
+    monkeypatch.setattr(tune, "_PATIENCE_SECONDS", 1)  # and twice, or four times, 20 s
     runs = tune.Runs(arguments, HERE)
     assert runs.run({}) is not None
-    assert runs.run({"slow": True}) is None
-    assert runs.run({"deadly": True}) is None
+    assert runs.run({"needs": 40}) is not None
+    assert runs.run({"needs": 42}) is None
+    assert runs.run({"needs": 80, "compile": True}) is not None
+    assert runs.run({"needs": 82, "jit_compile": True}) is None
+    assert runs.run({"needs": "more than there is"}) is None
     assert runs.run({}).quality is None
-    # Whole epochs may take four times as long as the defaults would need for them, too.
-    outcome = runs.run({})
-    longer = runs._patience(2) - runs._patience(None)
-    assert longer == pytest.approx(4 * 2 * outcome.seconds / 20)
+    # Whole epochs, too, may take so many times as long as the defaults would need for them.
+    seconds = 2 * runs.run({}).seconds / 20
+    for settings, times in (({"threads": 1}, 2), ({}, 4)):
+        longer = runs._patience(settings, 2) - runs._patience(settings, None)
+        assert longer == pytest.approx(times * seconds)
 
 
 @pytest.mark.parametrize(

@@ -115,11 +115,16 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
         # Without a GPU, JAX treats the processor as this many devices.
         more = f"--xla_force_host_platform_device_count={settings['devices']}"
         os.environ["XLA_FLAGS"] = f"{os.getenv('XLA_FLAGS', '')} {more}".strip()
-    if settings.get("compile") or settings.get("jit_compile"):
+    if compiles(settings):
         # PyTorch would find what earlier trainings compiled; a machine that is new has nothing.
         for kind in ("TORCHINDUCTOR", "TRITON"):
             os.environ[f"{kind}_CACHE_DIR"] = _folder_of_this_process()
     return importlib.import_module(f"epochcost.frameworks.{FRAMEWORKS[name].module}")
+
+
+def compiles(settings: dict) -> bool:
+    """Whether the model is compiled on top of what a framework does by default."""
+    return any(settings.get(name) is True for name in ("compile", "jit_compile"))
 
 
 def _folder_of_this_process() -> str:
