@@ -311,6 +311,7 @@ def test_a_setting_that_takes_far_too_long_or_dies_is_a_failed_one(monkeypatch, 
         f"""#!{sys.executable}
 import json, os, signal, sys
 settings, record = (sys.argv[sys.argv.index(o) + 1] for o in ("--settings", "--record"))
+settings = json.loads(settings)
 if settings.get("needs") == "more than there is":
     os.kill(os.getpid(), signal.SIGKILL)
 content = json.load(open({str(ROOT / "tests/records/quick.json")!r}))

@@ -29,13 +29,18 @@ def baselines() -> pd.DataFrame:
 
 @pytest.fixture
 def make_tables(known, baselines):
-    """Makes (runs, costs, relative) of the published runs and the given records.
+    """Makes (runs, costs, relative) of the given records and the published runs of their workloads.
 
-    The costs are of one kind, rows without a price among them.
+    Without records, of all published runs. The costs are of one kind, rows without a price among
+    them.
     """
 
     def make(*records: dict, kind: str = "marginal", **about):
-        runs = published.runs(PUBLISHED, {}) + [rows.run_row(r, "label") for r in records]
+        runs, over = published.runs(PUBLISHED, {}), baselines
+        if workloads := {record["run"]["workload"] for record in records}:  # or it would take long
+            runs = [run for run in runs if run.workload in workloads]
+            over = baselines[baselines.workload.isin(workloads)]
+        runs += [rows.run_row(r, "label") for r in records]
         table = tables.runs_table(runs)
         recipes = dict(configuration.load().recipes)
         if records:
@@ -44,7 +49,7 @@ def make_tables(known, baselines):
         market = Market(known, machine_id=here, **about)
         costs = tables.costs_table(table, market)
         complete = {"mnist_mlp": 60_000}
-        relative = tables.relative_table(table, costs, baselines, complete, recipes, market)
+        relative = tables.relative_table(table, costs, over, complete, recipes, market)
         other = "billed" if kind == "marginal" else "marginal"
         return table, costs[costs.cost_kind.eq(kind)], relative[relative.cost_kind.ne(other)]
 

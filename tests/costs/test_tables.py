@@ -32,7 +32,7 @@ def test_an_unknown_price_is_empty_and_never_0(make_tables, record):
     assert "own" not in set(costs.source_id)
     row = own(relative)
     assert row[["cost_usd", "cost_relative", "price_per_hour_usd", "price_kind"]].isna().all().all()
-    assert tables.without_price(relative) == 13
+    assert tables.without_price(relative) == 3
 
 
 def test_the_price_of_this_machine_gives_its_cost(make_tables, record):

@@ -1,9 +1,25 @@
-"""Little data for trainings: a few generated samples in the form of each data set."""
+"""Little data for trainings, in the form of each data set, and trainings that tests share."""
+
+from functools import cache
 
 import numpy as np
 import pytest
+from trainings import train
 
 from epochcost.datasets import arrays
+
+
+@pytest.fixture(scope="session")
+def quick(pythons, little, few, tmp_path_factory):
+    """Makes quick runs with given options; the record, made once for the same ones."""
+
+    @cache
+    def made(workload, framework, *options):
+        data = few if workload == "mnist_cnn" else little
+        path = tmp_path_factory.mktemp("run") / "r.json"
+        return train(pythons[framework], workload, framework, data, path, *options)
+
+    return made
 
 
 def texts(rng, count: int, words: int, part: str) -> dict[str, np.ndarray]:

@@ -15,7 +15,7 @@ TWO_CORES = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs t
         ("imdb_fasttext", "keras-tensorflow"),
         ("imdb_fasttext", "keras-jax"),
         ("imdb_fasttext", "pytorch"),
-        ("nietzsche_lstm", "pytorch"),
+        pytest.param("nietzsche_lstm", "pytorch", marks=pytest.mark.full),
     ],
 )
 def test_two_devices_learn_what_one_learns(pythons, little_text, tmp_path, workload, framework):

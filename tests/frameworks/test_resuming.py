@@ -120,7 +120,9 @@ def killed(pythons, little, tmp_path):
     return make
 
 
-@pytest.mark.parametrize("framework", ["pytorch", "keras-jax"])
+@pytest.mark.parametrize(
+    "framework", ["pytorch", pytest.param("keras-jax", marks=pytest.mark.full)]
+)
 def test_a_killed_training_goes_on_and_learns_the_same(
     killed, pythons, little, tmp_path, framework
 ):
@@ -202,6 +204,7 @@ def test_fine_tuning_from_random_weights_goes_on_between_its_parts(killed, few_p
     assert content["weights"] == {"name": "resnet50-imagenet", "source": "random", "sha256": None}
 
 
+@pytest.mark.full
 def test_fastai_goes_on_too(killed, pythons, little_pictures, tmp_path):
     options, data = ("--epochs", "3", "--batch-size", "20"), little_pictures("mnist_cnn")
     run = killed("fastai", *options)
@@ -220,6 +223,7 @@ def test_fastai_goes_on_too(killed, pythons, little_pictures, tmp_path):
     assert losses == pytest.approx(theirs, rel=0.15)
 
 
+@pytest.mark.full
 def test_two_devices_go_on_too(killed):
     run = killed("pytorch")
     run.variant = "devices_2"

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-from functools import cache
 
 import numpy as np
 import pytest
@@ -12,20 +11,6 @@ from epochcost.datasets import download, preparation
 from epochcost.measurement import machine
 
 KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
-
-
-@pytest.fixture(scope="module")
-def quick(pythons, little, few, tmp_path_factory):
-    """The record of a quick run with the defaults, made once for each workload and framework."""
-
-    @cache
-    def made(workload, framework):
-        data = few if workload == "mnist_cnn" else little
-        return train(
-            pythons[framework], workload, framework, data, tmp_path_factory.mktemp("run") / "r.json"
-        )
-
-    return made
 
 
 @pytest.mark.parametrize(
@@ -72,8 +57,11 @@ def test_a_quick_run_leaves_a_whole_record(quick, workload, framework):
 @pytest.mark.parametrize(
     ("workload", "framework"),
     [
-        *(("cifar10_cnn", name) for name in ("keras-tensorflow", "pytorch", "fastai")),
-        *(("mnist_cnn", name) for name in ("keras-jax", "keras-torch")),
+        ("cifar10_cnn", "keras-tensorflow"),
+        ("cifar10_cnn", "pytorch"),
+        pytest.param("cifar10_cnn", "fastai", marks=pytest.mark.full),
+        pytest.param("mnist_cnn", "keras-jax", marks=pytest.mark.full),
+        pytest.param("mnist_cnn", "keras-torch", marks=pytest.mark.full),
     ],
 )
 def test_a_model_of_pictures_learns_to_tell_dark_from_bright(
