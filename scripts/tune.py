@@ -242,7 +242,7 @@ class Runs:
         for _ in range(_ATTEMPTS):
             content = self._attempt(settings, epochs, trial)
             said = content and outcome_of(content, self.recipe["epochs"])
-            flags = content["noise"]["flags"] if said else []
+            flags = content["noise"]["flags"] if content else []
             what = f"{epochs} epochs" if epochs else "quick"
             seconds = f"{said.seconds:.1f} s" if said else "failed"
             print(what, json.dumps(settings), ", ".join([seconds, *flags]), flush=True)

@@ -331,8 +331,10 @@ json.dump(content | {{"wall_s": 20}}, open(record, "w"))
     assert runs.run({}) is not None
     assert runs.run({"needs": 40}) is not None
     assert runs.run({"needs": 42}) is None
-    assert runs.run({"needs": 80, "compile": True}) is not None
-    assert runs.run({"needs": 82, "jit_compile": True}) is None
+    for name in ("compile", "jit_compile"):
+        assert runs.run({"needs": 80, name: True}) is not None
+        assert runs.run({"needs": 82, name: True}) is None
+    assert runs.run({"needs": 42, "jit_compile": False}) is None
     assert runs.run({"needs": "more than there is"}) is None
     assert runs.run({}).quality is None
     # Whole epochs, too, may take so many times as long as the defaults would need for them.
@@ -352,16 +354,20 @@ json.dump(content | {{"wall_s": 20}}, open(record, "w"))
         ([("load from others", 30), None], 30),
         ([("memory on disk", 30)], 30),  # which the settings may be to blame for
         ([("", 30)], 30),
+        # Given up, perhaps as others slowed it down.
+        ([("load from others", None), ("", 10)], 10),
+        ([("", None)], None),
         ([None], None),
     ],
 )
 def test_a_run_that_others_disturbed_is_made_again(monkeypatch, record, tmp_path, attempts, counts):
     def content(flag, seconds):
-        """As if each epoch of a full run had taken so long."""
+        """As if each epoch of a full run had taken so long; None if it failed."""
         epochs = [{"epoch": n, "train_s": seconds, "eval_s": None} for n in (1, 2)]
         run = record["run"] | {"scale": "full"}
         noise = record["noise"] | {"flags": [flag] if flag else []}
-        return record | {"run": run, "noise": noise, "epochs": epochs}
+        status = "ok" if seconds else "failed"
+        return record | {"run": run, "noise": noise, "epochs": epochs, "status": status}
 
     made = iter([attempt and content(*attempt) for attempt in attempts])
     arguments = argparse.Namespace(workload="mnist_mlp", framework="pytorch", records=tmp_path)

@@ -31,13 +31,14 @@ def baselines() -> pd.DataFrame:
 def make_tables(known, baselines):
     """Makes (runs, costs, relative) of the given records and the published runs of their workloads.
 
-    Without records, of all published runs. The costs are of one kind, rows without a price among
-    them.
+    Without records, or with `whole`, of all published runs. The costs are of one kind, rows
+    without a price among them.
     """
 
-    def make(*records: dict, kind: str = "marginal", **about):
+    def make(*records: dict, kind: str = "marginal", whole: bool = False, **about):
         runs, over = published.runs(PUBLISHED, {}), baselines
-        if workloads := {record["run"]["workload"] for record in records}:  # or it would take long
+        workloads = {record["run"]["workload"] for record in records}
+        if workloads and not whole:  # which takes four times as long
             runs = [run for run in runs if run.workload in workloads]
             over = baselines[baselines.workload.isin(workloads)]
         runs += [rows.run_row(r, "label") for r in records]

@@ -28,11 +28,11 @@ def test_a_full_run_over_the_baseline(make_tables, record):
 
 
 def test_an_unknown_price_is_empty_and_never_0(make_tables, record):
-    _, costs, relative = make_tables(full_run(record, 100))
+    _, costs, relative = make_tables(full_run(record, 100), whole=True)
     assert "own" not in set(costs.source_id)
     row = own(relative)
     assert row[["cost_usd", "cost_relative", "price_per_hour_usd", "price_kind"]].isna().all().all()
-    assert tables.without_price(relative) == 3
+    assert tables.without_price(relative) == 13
 
 
 def test_the_price_of_this_machine_gives_its_cost(make_tables, record):
@@ -206,7 +206,7 @@ def test_a_subset_of_data_of_unknown_size_does_not_count_as_complete():
 def test_a_workload_without_a_baseline_has_a_time_and_no_ratio(make_tables, record):
     record["run"]["workload"] = "own"
     local = Price("local", 0.36, "on_demand", None, "config")
-    _, _, relative = make_tables(record, local=local)
+    _, _, relative = make_tables(record, local=local, whole=True)
     (row,) = relative[relative.workload.eq("own")].itertuples()
     assert row.baseline == ""
     assert row.cost_usd == pytest.approx(row.time_s * 0.0001)
@@ -228,7 +228,7 @@ def test_what_is_read_back_is_what_was_written(make_tables, record, tmp_path):
     record["machine"]["id"] = "012345678901"
     failed = copy.deepcopy(record)
     failed |= {"status": "failed", "failure": {"phase": "train", "reason": "out of memory"}}
-    runs, _, _ = make_tables(record, failed)
+    runs, _, _ = make_tables(record, failed, whole=True)
     runs.to_csv(tmp_path / "runs.csv", index=False)
     back = tables.read_runs(tmp_path / "runs.csv")
     assert list(back.machine[-2:]) == ["012345678901"] * 2

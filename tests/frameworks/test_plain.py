@@ -14,7 +14,7 @@ from epochcost.configuration import ROOT
     [
         ("mnist_mlp", "pytorch", "few", 0.3),  # samples come in another order
         ("mnist_mlp", "keras-tensorflow", "few", 0.3),
-        pytest.param("mnist_mlp", "keras-jax", "few", 1e-4, marks=pytest.mark.full),
+        ("mnist_mlp", "keras-jax", "few", 1e-4),
         pytest.param("mnist_mlp", "keras-torch", "few", 1e-4, marks=pytest.mark.full),
         # One batch of random pictures.
         pytest.param("catsdogs_resnet50", "fastai", "few_pictures", None, marks=pytest.mark.full),

@@ -204,7 +204,6 @@ def test_fine_tuning_from_random_weights_goes_on_between_its_parts(killed, few_p
     assert content["weights"] == {"name": "resnet50-imagenet", "source": "random", "sha256": None}
 
 
-@pytest.mark.full
 def test_fastai_goes_on_too(killed, pythons, little_pictures, tmp_path):
     options, data = ("--epochs", "3", "--batch-size", "20"), little_pictures("mnist_cnn")
     run = killed("fastai", *options)

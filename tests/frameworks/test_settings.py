@@ -137,6 +137,7 @@ def test_jax_leaves_cudnns_lstm_where_it_has_none(pythons):
         ("mnist_mlp", "keras-jax", KEPT | {"steps_per_execution": 10}),
         ("mnist_mlp", "keras-torch", OTHER | {"flush_denormal": True}),
         ("mnist_cnn", "pytorch", KEPT | OTHER | {"channels_last": True, "flush_denormal": True}),
+        ("mnist_mlp", "pytorch", {"onednn": False}),
         ("mnist_cnn", "fastai", {"channels_last": True}),
     ],
     ids=str,

@@ -124,7 +124,9 @@ def load(name: str, settings: dict | None = None) -> ModuleType:
 
 def compiles(settings: dict) -> bool:
     """Whether the model is compiled on top of what a framework does by default."""
-    return any(settings.get(name) is True for name in ("compile", "jit_compile"))
+    return any(
+        settings.get(name, "auto") not in (False, "auto") for name in ("compile", "jit_compile")
+    )
 
 
 def _folder_of_this_process() -> str:
