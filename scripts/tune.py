@@ -264,8 +264,8 @@ class Runs:
 
     def _patience(self, settings: dict, epochs: int | None) -> float:
         """Seconds after which a run is given up: a quick one, or one of so many whole epochs."""
-        compiles = frameworks.compiles(settings)
-        times = _PATIENCE_TO_COMPILE if compiles or not settings else _PATIENCE
+        longer = not settings or frameworks.compiles(settings)
+        times = _PATIENCE_TO_COMPILE if longer else _PATIENCE
         training_s = self._first.seconds / self.recipe["epochs"] * (epochs or 0)
         return times * (self._first.wall_s + training_s) + _PATIENCE_SECONDS
 
