@@ -239,7 +239,7 @@ def _train(
             if given_up:
                 clock.phase_now = "train"
                 raise ending.GivenUpError(
-                    f"killed {MOST_STARTS} times since its last whole epoch; the system may have "
+                    f"killed {MOST_STARTS} times since its last checkpoint; the system may have "
                     "run out of memory"
                 )
             predict = framework.train(recipe, definition, split, clock, seed, settings)

@@ -87,6 +87,12 @@ def test_how_good_predictions_were_is_what_the_records_say(tables_of_the_documen
     ) in text
 
 
+def test_the_times_on_a_gpu_are_what_the_records_say(tables_of_the_documentation):
+    made = output_of("benchmarks/on_gpu.py", "--tables", tables_of_the_documentation)
+    assert made.count("\n") > 10
+    assert made.strip() in (ROOT / "docs/gpu.md").read_text()
+
+
 def test_how_many_intervals_held_is_what_the_table_of_predictions_says():
     table = (ROOT / "docs/predictions.md").read_text().partition("## Each training")[2]
     cells = re.findall(r"\| (\d+) of (\d+) \|", table)

@@ -11,7 +11,7 @@ from epochcost.costs import noise, rows, tables
 def flags(record):
     """The flags in both tables of runs before which the yardstick found so many GFLOP/s."""
 
-    def of(*found: float | None, vcpus: tuple[int, ...] = ()) -> list[str]:
+    def of(*found: float | None, vcpus: tuple[int, ...] = (), gpu: bool = False) -> list[str]:
         records = []
         for number, can_do in enumerate(found):
             one = copy.deepcopy(record)
@@ -21,6 +21,9 @@ def flags(record):
             one["noise"]["flags"] = ["swapped"] if number == 0 else []
             if vcpus:
                 one["machine"]["usable_cores"] = vcpus[number]
+            if gpu:
+                one["software"]["device"] = "gpu"
+                one["machine"]["gpus"] = [{"name": "NVIDIA H200", "uuid": "GPU-1"}]
             records.append(one)
         runs = tables.runs_table([rows.run_row(one, "") for one in records])
         runs, noted = noise.flag_slow_processors(
@@ -45,6 +48,10 @@ def test_processors_that_trained_faster_than_their_yardstick_were_not_slowed(fla
 
 def test_fewer_cores_are_not_slowed_processors(flags):
     assert flags(120.0, 240.0, vcpus=(1, 2)) == ["swapped", ""]
+
+
+def test_a_run_on_a_gpu_is_not_judged_by_the_speed_of_all_processors(flags):
+    assert flags(100.0, 240.0, gpu=True) == ["swapped", ""]
 
 
 def test_without_a_yardstick_nothing_is_said(flags):

@@ -1,4 +1,4 @@
-"""A training that is killed goes on after its last whole epoch, and its record adds up."""
+"""A training that is killed goes on after its last checkpoint, and its record adds up."""
 
 import json
 import random
@@ -258,7 +258,7 @@ def test_a_training_that_is_killed_each_time_is_a_failed_run(killed):
     content = files.read_json(run.record)
     jsonschema.Draft202012Validator(SCHEMA).validate(content)
     assert content["status"] == "failed"
-    assert "killed 3 times since its last whole epoch" in content["failure"]["reason"]
+    assert "killed 3 times since its last checkpoint" in content["failure"]["reason"]
     assert content["failure"]["phase"] == "train"
     assert content["interruptions"] == MOST_STARTS
 

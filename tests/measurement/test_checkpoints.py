@@ -1,6 +1,7 @@
 """Whether an interrupted training may go on, and what of it is charged."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,25 @@ def test_an_epoch_makes_earlier_kills_forgotten(times, tmp_path):
     killed(second, 2_020.0)
     times.now = 3_000.0
     assert process(tmp_path / "c")[0].starts == 2
+
+
+def test_what_takes_long_to_save_is_not_saved_after_each_short_epoch(monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "_FEW_SECONDS", 0.01)
+    monkeypatch.setattr(module, "_SHARE", 0.5)
+    kept, clock = process(tmp_path / "c")
+    written = []
+
+    def write(path: Path) -> None:
+        time.sleep(0.05)
+        written.append(path.write_text("state"))
+
+    for pause, saved in ((0, 1), (0, 1), (0.2, 2), (0, 2)):
+        time.sleep(pause)
+        clock.epochs.append(Epoch(len(clock.epochs) + 1, {1: 0.5}, 9.0, loss=0.1))
+        clock.keep(clock, write)
+        assert len(written) == saved
+    _, clock = process(tmp_path / "c")
+    assert len(clock.epochs) == 3  # as many as at the last save
 
 
 def test_who_was_told_to_end_is_charged_and_is_no_start_in_vain(times, tmp_path):

@@ -106,14 +106,16 @@ def flag_slow_processors(
     It marks runs just before which the processors reached less than three quarters of their best
     on the same machine with as many cores. Another guest on the host may be the cause, or heat.
     Where the training itself was faster than that, they were not slow but busy for a moment.
-    (In bfloat16 that says nothing, as the yardstick is in float32.)
+    (In bfloat16 that says nothing, as the yardstick is in float32.) Trainings on a GPU keep one
+    core busy, about which the speed of all together says nothing.
     """
-    known = noted.merge(runs[["run_id", "vcpus", "variant"]], on="run_id")
+    known = noted.merge(runs[["run_id", "vcpus", "variant", "gpus_used"]], on="run_id")
     known["can_do"] = pd.to_numeric(known.matmul_gflops)
     known["gflops_share"] = pd.to_numeric(known.gflops_share)
     fastest = known.groupby(["machine", "vcpus"]).can_do.transform("max")
     was_fast = known.gflops_share.gt(1) & known.variant.ne(BFLOAT16)
-    slow = set(known.run_id[known.can_do.lt(_SLOWED_SHARE * fastest) & ~was_fast])
+    is_slow = known.can_do.lt(_SLOWED_SHARE * fastest) & ~was_fast & known.gpus_used.eq(0)
+    slow = set(known.run_id[is_slow])
 
     def flagged(ids: pd.Series, flags: pd.Series) -> list[str]:
         return [

@@ -7,7 +7,7 @@ from typing import Any
 import psutil
 
 from epochcost.measurement.gpus import POWER_CAP
-from epochcost.measurement.sampler import OTHERS_LIMIT_CORES
+from epochcost.measurement.sampler import OF_NO_PROCESS, OTHERS_LIMIT_CORES
 
 # Flags for what passes by itself.
 OTHERS, OTHERS_ON_GPU, GPU_SLOWED = (
@@ -35,12 +35,11 @@ class Activity:
         if total <= 0:
             return {"cpu": None, "others": None, "steal": None}
         own = _own_seconds() - self._own
-        idle = spent["idle"] + spent.get("iowait", 0.0)
-        steal = spent.get("steal", 0.0)
+        of_processes = sum(spent[name] for name in spent if name not in OF_NO_PROCESS)
         return {
             "cpu": own / total,
-            "others": max(0.0, total - idle - steal - own) / total,
-            "steal": steal / total,
+            "others": max(0.0, of_processes - own) / total,
+            "steal": spent.get("steal", 0.0) / total,
         }
 
 

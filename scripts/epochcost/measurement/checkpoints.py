@@ -1,7 +1,7 @@
 """What a training run needs to resume after it was killed: the state of its model and clock.
 
-A checkpoint is saved at the end of each epoch. What an interrupted process did after that is lost,
-but charged. Each process has a file, named after its start time, that the sampler touches twice a
+A checkpoint is saved at the end of each epoch (of large models that train fast, of some). What an
+interrupted process did after that is lost, but charged. Each process has a file, named after its start time, that the sampler touches twice a
 second, so the next process knows how long it lived, and how many starts came to nothing.
 """
 
@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from epochcost import errors, files
-from epochcost.measurement.clock import Clock, Epoch, process_age
+from epochcost.measurement.clock import Clock, Epoch, Stopwatch, process_age
 from epochcost.records import record
 
 # A run that never gets to the end of an epoch is not restarted forever.
 MOST_STARTS = 3
+# Saving takes at most this share of the time, or so few seconds that nobody minds.
+_SHARE, _FEW_SECONDS = 0.05, 0.5
 _ALIVE = "alive-"
 
 
@@ -64,6 +66,7 @@ class Checkpoints:
         self.alive = folder / f"{_ALIVE}{int(began * 1e9)}"
         self._state: dict[str, Any] = {}
         self._may_keep = True
+        self._took_s, self._since = 0.0, Stopwatch()  # of the last save; since its end
         folder.mkdir(parents=True, exist_ok=True)
         self.alive.touch()
 
@@ -108,13 +111,16 @@ class Checkpoints:
     def keep(self, clock: Clock, write: Callable[[Path], None]) -> None:
         """Save the end of an epoch; the previous one is deleted only once this one is complete.
 
-        A full disk costs the checkpoint, not the run.
+        Not while the last one, which took long, is too recent. A full disk costs the checkpoint,
+        not the run.
 
         Args:
             write: writes the framework's state to a path.
         """
-        if not self._may_keep:
+        few = max(_FEW_SECONDS, _SHARE * self._since.seconds())
+        if not self._may_keep or self._took_s > few:
             return
+        saving = Stopwatch()
         name, old = f"epoch-{len(clock.epochs)}", self._state["file"]
         try:
             with clock.phase("save"), files.atomic(self.folder / name) as path:
@@ -129,6 +135,7 @@ class Checkpoints:
             (self.folder / old).unlink(missing_ok=True)
         for sign in self._others():
             sign.unlink(missing_ok=True)
+        self._took_s, self._since = saving.seconds(), Stopwatch()
 
     def leave(self) -> None:
         """This process was asked to stop: charge its time, but not as a failed start."""

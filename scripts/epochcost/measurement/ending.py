@@ -44,7 +44,7 @@ def end_now(*_) -> None:
     """Exit because this process was told to, as by a cloud before it reclaims a machine."""
     # A batch system may signal all processes, and start.py then signals this one again.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print("epochcost: told to end; a full run resumes after its last whole epoch", file=sys.stderr)
+    print("epochcost: told to end; a full run resumes after its last checkpoint", file=sys.stderr)
     status = 128 + signal.SIGTERM
     # Python ignores an exit raised within a destructor; then the alarm ends the process.
     signal.signal(signal.SIGALRM, lambda *_: os._exit(status))

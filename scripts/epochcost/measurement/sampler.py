@@ -24,6 +24,9 @@ from epochcost.measurement import gpus, limits
 INTERVAL_S = 0.5
 # Others that keep more cores busy than this disturb a run.
 OTHERS_LIMIT_CORES = 0.25
+# Processor time that is not one of the processes'. Interrupts may well be those of the run's own
+# GPU. Guests are in user time, too.
+OF_NO_PROCESS = ("idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice")
 _PATIENCE_S = 10
 
 
@@ -133,8 +136,9 @@ class _Work:
     def __init__(self, *processes: psutil.Process) -> None:
         self._at = time.perf_counter()
         spent = psutil.cpu_times()
-        idle = ("idle", "iowait", "steal", "guest", "guest_nice")  # guests are in user, too
-        self._all = sum(getattr(spent, name) for name in spent._fields if name not in idle)
+        self._all = sum(
+            getattr(spent, name) for name in spent._fields if name not in OF_NO_PROCESS
+        )
         # A parent knows the time of a child that has ended, once it has waited for it.
         self._own = sum(sum(_asked(process.cpu_times, (0.0,))[:4]) for process in processes)
         # This process is not counted among the others: its disturbance cannot be helped.

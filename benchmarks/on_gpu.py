@@ -1,0 +1,64 @@
+"""What a GPU made of the recipes: training times, and up to which price they cost less than the K80.
+
+In: runs.csv and noise.csv of results/tables (scripts/runs.py). Out: a Markdown table, a row per run
+on a GPU.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from epochcost.costs import tables  # noqa: E402
+from epochcost.words import amounts, names  # noqa: E402
+
+HEAD = ("workload", "framework", "training", "over the K80", "as cheap at", "GPU busy", "remarks")
+# The K80 of the baseline, and what it cost an hour.
+BASELINE, FRAMEWORK, HARDWARE, USD_PER_HOUR = "woolf2017gpu", "keras-tensorflow", "gce-k80", 0.4975
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", type=Path, default=ROOT / "results/tables")
+    arguments = parser.parse_args()
+    runs = tables.read_runs(arguments.tables / "runs.csv")
+    busy = pd.read_csv(arguments.tables / "noise.csv")[["run_id", "gpu_share"]]
+    print(table(runs.merge(busy, on="run_id", how="left")))
+
+
+def table(runs: pd.DataFrame) -> str:
+    """A Markdown table of the runs of one's own on GPUs, by workload and time."""
+    is_baseline = (
+        runs.source_id.eq(BASELINE) & runs.framework.eq(FRAMEWORK) & runs.hardware_id.eq(HARDWARE)
+    )
+    baseline = runs[is_baseline].set_index("workload").time_s
+    own = runs[runs.source_id.eq("own") & runs.gpus_used.gt(0)]
+    lines = [f"| {' | '.join(HEAD)} |", f"|---|---|{'---:|' * (len(HEAD) - 3)}---|"]
+    for row in own.sort_values(["workload", "time_s"]).itertuples():
+        ratio = row.time_s / baseline.get(row.workload, float("nan"))
+        known = ratio == ratio and row.data_complete
+        cells = [
+            row.workload,
+            names.framework(row.framework),
+            amounts.seconds(row.time_s),
+            f"{ratio:.2g}x" if known else "",
+            f"{USD_PER_HOUR / ratio:.2f}" if known else "",
+            "" if row.predicted else f"{100 * row.gpu_share:.0f} %",
+            ", ".join(remarks(row)),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def remarks(row) -> list[str]:
+    """What a reader must know of a run."""
+    said = ["predicted"] if row.predicted else []
+    return said + (["subset of the data"] if not row.data_complete else [])
+
+
+if __name__ == "__main__":
+    main()
