@@ -1,7 +1,7 @@
-"""What a GPU made of the recipes: training times, and up to which price they cost less than the K80.
+"""Training times on a GPU, and the price an hour up to which they cost less than the K80.
 
 In: runs.csv and noise.csv of results/tables (scripts/runs.py). Out: a Markdown table, a row per run
-on a GPU.
+on that GPU, disturbed ones as well.
 """
 
 import argparse
@@ -24,19 +24,20 @@ BASELINE, FRAMEWORK, HARDWARE, USD_PER_HOUR = "woolf2017gpu", "keras-tensorflow"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=Path, default=ROOT / "results/tables")
+    parser.add_argument("--gpu", default="NVIDIA H200", help="its name; default: NVIDIA H200")
     arguments = parser.parse_args()
     runs = tables.read_runs(arguments.tables / "runs.csv")
     busy = pd.read_csv(arguments.tables / "noise.csv")[["run_id", "gpu_share"]]
-    print(table(runs.merge(busy, on="run_id", how="left")))
+    print(table(runs.merge(busy, on="run_id", how="left"), arguments.gpu))
 
 
-def table(runs: pd.DataFrame) -> str:
-    """A Markdown table of the runs of one's own on GPUs, by workload and time."""
+def table(runs: pd.DataFrame, gpu: str) -> str:
+    """A Markdown table of the runs of one's own on one such GPU, by workload and time."""
     is_baseline = (
         runs.source_id.eq(BASELINE) & runs.framework.eq(FRAMEWORK) & runs.hardware_id.eq(HARDWARE)
     )
     baseline = runs[is_baseline].set_index("workload").time_s
-    own = runs[runs.source_id.eq("own") & runs.gpus_used.gt(0)]
+    own = runs[runs.source_id.eq("own") & runs.gpus_used.eq(1) & runs.hardware_label.eq(gpu)]
     lines = [f"| {' | '.join(HEAD)} |", f"|---|---|{'---:|' * (len(HEAD) - 3)}---|"]
     for row in own.sort_values(["workload", "time_s"]).itertuples():
         ratio = row.time_s / baseline.get(row.workload, float("nan"))
@@ -56,8 +57,12 @@ def table(runs: pd.DataFrame) -> str:
 
 def remarks(row) -> list[str]:
     """What a reader must know of a run."""
-    said = ["predicted"] if row.predicted else []
-    return said + (["subset of the data"] if not row.data_complete else [])
+    facts = {
+        "predicted": row.predicted,
+        "subset of the data": not row.data_complete,
+        "disturbed": bool(row.noise),
+    }
+    return [name for name, is_so in facts.items() if is_so]
 
 
 if __name__ == "__main__":

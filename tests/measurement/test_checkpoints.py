@@ -1,7 +1,6 @@
 """Whether an interrupted training may go on, and what of it is charged."""
 
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -89,23 +88,39 @@ def test_an_epoch_makes_earlier_kills_forgotten(times, tmp_path):
     assert process(tmp_path / "c")[0].starts == 2
 
 
-def test_what_takes_long_to_save_is_not_saved_after_each_short_epoch(monkeypatch, tmp_path):
-    monkeypatch.setattr(module, "_FEW_SECONDS", 0.01)
-    monkeypatch.setattr(module, "_SHARE", 0.5)
-    kept, clock = process(tmp_path / "c")
+class Watch:
+    """A stopwatch whose seconds tests let pass."""
+
+    passed = 0.0
+
+    def __init__(self):
+        self._since = Watch.passed
+
+    def seconds(self) -> float:
+        return Watch.passed - self._since
+
+
+def test_what_takes_long_to_save_is_saved_rarely_and_more_is_lost(times, monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "Stopwatch", Watch)
+    first, clock = process(tmp_path / "c")
     written = []
 
     def write(path: Path) -> None:
-        time.sleep(0.05)
-        written.append(path.write_text("state"))
+        written.append(path.write_text(str(len(clock.epochs))))
+        Watch.passed += 3
 
-    for pause, saved in ((0, 1), (0, 1), (0.2, 2), (0, 2)):
-        time.sleep(pause)
-        clock.epochs.append(Epoch(len(clock.epochs) + 1, {1: 0.5}, 9.0, loss=0.1))
+    for epoch_s, saved in ((9, 1), (9, 1), (52, 2), (59, 2)):
+        times.now += epoch_s
+        Watch.passed += epoch_s
+        clock.epochs.append(Epoch(len(clock.epochs) + 1, {1: 0.5}, epoch_s, loss=0.1))
         clock.keep(clock, write)
         assert len(written) == saved
+    killed(first, times.now + 1)
+    times.now += 1_000
     _, clock = process(tmp_path / "c")
-    assert len(clock.epochs) == 3  # as many as at the last save
+    assert len(clock.epochs) == 3
+    assert clock.resume_from.read_text() == "3"
+    assert clock.phases["lost"] == pytest.approx(59 + 1)
 
 
 def test_who_was_told_to_end_is_charged_and_is_no_start_in_vain(times, tmp_path):

@@ -1,8 +1,10 @@
 import os
+from collections import namedtuple
 
+import psutil
 import pytest
 
-from epochcost.measurement import activity, machine
+from epochcost.measurement import activity, machine, sampler
 
 
 def test_the_machine_is_the_same_one_each_time():
@@ -109,3 +111,31 @@ def test_own_work_is_not_the_work_of_others():
     for number in range(3_000_000):
         total += number
     assert busy.summary()["cpu"] * os.cpu_count() > 0.4
+
+
+Spent = namedtuple("Spent", "user system idle irq softirq")
+
+
+@pytest.mark.parametrize(
+    ("later", "others"),
+    [
+        (Spent(10.0, 5.0, 110.0, 0.0, 0.0), 0.0),
+        (Spent(10.0, 5.0, 104.0, 4.0, 2.0), 0.0),  # interrupts are nobody's work
+        (Spent(13.0, 6.0, 106.0, 0.0, 0.0), 0.4),
+    ],
+)
+def test_interrupts_are_not_the_work_of_others(monkeypatch, later, others):
+    before = Spent(10.0, 5.0, 100.0, 0.0, 0.0)
+    answers = [before, later, before, later]
+    monkeypatch.setattr(psutil, "cpu_times", lambda: answers.pop(0))
+    assert activity.Activity().summary()["others"] == pytest.approx(others, abs=0.05)
+    first, second = sampler._Work(), sampler._Work()
+    second._at = first._at + 10
+    assert second.others_since(first) == pytest.approx(others, abs=0.05)
+
+
+def test_a_system_that_does_not_count_interrupts_is_understood(monkeypatch):
+    without = namedtuple("Spent", "user nice system idle")  # as on macOS
+    answers = [without(10.0, 0.0, 5.0, 100.0), without(14.0, 0.0, 5.0, 106.0)]
+    monkeypatch.setattr(psutil, "cpu_times", lambda: answers.pop(0))
+    assert activity.Activity().summary()["others"] == pytest.approx(0.4, abs=0.05)

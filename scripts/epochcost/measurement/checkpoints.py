@@ -1,8 +1,9 @@
 """What a training run needs to resume after it was killed: the state of its model and clock.
 
 A checkpoint is saved at the end of each epoch (of large models that train fast, of some). What an
-interrupted process did after that is lost, but charged. Each process has a file, named after its start time, that the sampler touches twice a
-second, so the next process knows how long it lived, and how many starts came to nothing.
+interrupted process did after that is lost, but charged. Each process has a file, named after its
+start time, that the sampler touches twice a second, so the next process knows how long it lived,
+and how many starts came to nothing.
 """
 
 import shutil
@@ -21,7 +22,7 @@ from epochcost.records import record
 # A run that never gets to the end of an epoch is not restarted forever.
 MOST_STARTS = 3
 # Saving takes at most this share of the time, or so few seconds that nobody minds.
-_SHARE, _FEW_SECONDS = 0.05, 0.5
+_SHARE, _FEW_SECONDS = 0.05, 1
 _ALIVE = "alive-"
 
 
@@ -72,7 +73,7 @@ class Checkpoints:
 
     @property
     def starts(self) -> int:
-        """How many processes have started since the last complete epoch, including this one.
+        """How many processes have started since the last checkpoint, including this one.
 
         Those that were asked to stop are not counted.
         """

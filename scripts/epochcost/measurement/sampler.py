@@ -136,9 +136,7 @@ class _Work:
     def __init__(self, *processes: psutil.Process) -> None:
         self._at = time.perf_counter()
         spent = psutil.cpu_times()
-        self._all = sum(
-            getattr(spent, name) for name in spent._fields if name not in OF_NO_PROCESS
-        )
+        self._all = sum(getattr(spent, name) for name in spent._fields if name not in OF_NO_PROCESS)
         # A parent knows the time of a child that has ended, once it has waited for it.
         self._own = sum(sum(_asked(process.cpu_times, (0.0,))[:4]) for process in processes)
         # This process is not counted among the others: its disturbance cannot be helped.
