@@ -110,6 +110,15 @@ def test_the_legend_names_the_kinds_of_bars_that_there_are(relative, price):
     assert named == [*predicted, "published single runs, coloured by hardware"]
 
 
+def test_the_legend_promises_no_interval_where_there_is_none(relative):
+    shown = rows_of(relative())
+    shown[["time_relative_low", "time_relative_high"]] = float("nan")
+    figure = bars.draw(shown, bars.QUANTITIES[0], "MNIST", BASE)
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named[0] == "predicted from a quick run here"
+    plt.close(figure)
+
+
 def test_values_are_the_ratios_of_the_table(relative):
     shown = rows_of(relative())
     figure = bars.draw(shown, bars.QUANTITIES[1], "MNIST", BASE)

@@ -248,13 +248,11 @@ def _legend(figure: plt.Figure, rows: pd.DataFrame) -> None:
     if not own.predicted.all():
         handles.append(Patch(facecolor=colour, label="measured here"))
     if own.predicted.any():
+        said = "predicted from a quick run here"
+        if own[own.predicted].time_relative_low.notna().any():  # on a GPU it has none
+            said += ", with its interval"
         handles.append(
-            Patch(
-                facecolor=colour,
-                edgecolor="white",
-                hatch=_PREDICTED_HATCH,
-                label="predicted from a quick run here, with its interval",
-            )
+            Patch(facecolor=colour, edgecolor="white", hatch=_PREDICTED_HATCH, label=said)
         )
     if len(own) < len(rows):
         handles.append(
