@@ -1,7 +1,8 @@
-"""Training times on a GPU, and the price an hour up to which they cost less than the K80.
+"""Training times on a GPU, and the price an hour up to which they cost less than elsewhere.
 
-In: runs.csv and noise.csv of results/tables (scripts/runs.py). Out: a Markdown table, a row per run
-on that GPU, disturbed ones as well.
+In: runs.csv and noise.csv of results/tables (scripts/runs.py). Out: two Markdown tables. The first
+has a row per workload and compares its best time with the best of two cores; the second has a row
+per run on that GPU, disturbed ones as well, and compares it with the K80.
 """
 
 import argparse
@@ -16,7 +17,10 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from epochcost.costs import tables  # noqa: E402
 from epochcost.words import amounts, names  # noqa: E402
 
-HEAD = ("workload", "framework", "training", "over the K80", "as cheap at", "GPU busy", "remarks")
+SHORT = ("workload", "two cores", "H200", "over two cores", "break-even, USD an hour")
+# The machines of docs/results.md that have most full runs, and what such a one may cost.
+CORES, CORES_USD_PER_HOUR = "AMD EPYC, 2 cores", 0.1
+HEAD = ("workload", "framework", "training", "over the K80", "break-even", "GPU busy", "remarks")
 # The K80 of the baseline, and what it cost an hour.
 BASELINE, FRAMEWORK, HARDWARE, USD_PER_HOUR = "woolf2017gpu", "keras-tensorflow", "gce-k80", 0.4975
 
@@ -28,7 +32,37 @@ def main() -> None:
     arguments = parser.parse_args()
     runs = tables.read_runs(arguments.tables / "runs.csv")
     busy = pd.read_csv(arguments.tables / "noise.csv")[["run_id", "gpu_share"]]
-    print(table(runs.merge(busy, on="run_id", how="left"), arguments.gpu))
+    runs = runs.merge(busy, on="run_id", how="left")
+    print(beside_cores(runs, arguments.gpu), table(runs, arguments.gpu), sep="\n\n")
+
+
+def beside_cores(runs: pd.DataFrame, gpu: str) -> str:
+    """A Markdown table of the best time of each workload on one such GPU, and on two cores.
+
+    On the cores it is that of full runs by default, as the median of each framework.
+    """
+    trained = runs[runs.source_id.eq("own") & runs.variant.eq("default") & runs.data_complete]
+    full = trained[
+        trained.hardware_label.eq(CORES)
+        & ~trained.predicted
+        & ~trained.framework.str.match("keras2")
+    ]
+    medians = full.groupby(["workload", "framework"]).time_s.median()
+    lines = [f"| {' | '.join(SHORT)} |", "|---|---|---|---:|---:|"]
+    on_gpu = trained[trained.hardware_label.eq(gpu)].sort_values("time_s")
+    for workload, rows in on_gpu.groupby("workload"):
+        best, on_cores = rows.iloc[0], medians[workload]
+        cells = [
+            workload,
+            f"{amounts.seconds(on_cores.min())}, {names.framework(on_cores.idxmin())}",
+            ", ".join(
+                [amounts.seconds(best.time_s), names.framework(best.framework), *remarks(best)]
+            ),
+            amounts.ratio(best.time_s / on_cores.min()),
+            f"{CORES_USD_PER_HOUR * on_cores.min() / best.time_s:.2f}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def table(runs: pd.DataFrame, gpu: str) -> str:
@@ -46,7 +80,7 @@ def table(runs: pd.DataFrame, gpu: str) -> str:
             row.workload,
             names.framework(row.framework),
             amounts.seconds(row.time_s),
-            f"{ratio:.2g}x" if known else "",
+            amounts.ratio(ratio) if known else "",
             f"{USD_PER_HOUR / ratio:.2f}" if known else "",
             "" if row.predicted else f"{100 * row.gpu_share:.0f} %",
             ", ".join(remarks(row)),
