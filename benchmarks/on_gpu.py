@@ -17,7 +17,6 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from epochcost.costs import tables  # noqa: E402
 from epochcost.words import amounts, names  # noqa: E402
 
-SHORT = ("workload", "two cores", "H200", "over two cores", "break-even, USD an hour")
 # The machines of docs/results.md that have most full runs, and what such a one may cost.
 CORES, CORES_USD_PER_HOUR = "AMD EPYC, 2 cores", 0.1
 HEAD = ("workload", "framework", "training", "over the K80", "break-even", "GPU busy", "remarks")
@@ -48,7 +47,8 @@ def beside_cores(runs: pd.DataFrame, gpu: str) -> str:
         & ~trained.framework.str.match("keras2")
     ]
     medians = full.groupby(["workload", "framework"]).time_s.median()
-    lines = [f"| {' | '.join(SHORT)} |", "|---|---|---|---:|---:|"]
+    head = ("workload", "two cores", gpu, "over two cores", "break-even, USD an hour")
+    lines = [f"| {' | '.join(head)} |", "|---|---|---|---:|---:|"]
     on_gpu = trained[trained.hardware_label.eq(gpu)].sort_values("time_s")
     for workload, rows in on_gpu.groupby("workload"):
         best, on_cores = rows.iloc[0], medians[workload]
