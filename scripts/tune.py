@@ -2,10 +2,10 @@
 
 A small search in fresh processes. First quick runs: each setting but those that they may misjudge
 is tried on top of the best so far, and kept if it saves more than 3 % of the predicted full run.
-Then whole epochs, about a minute's worth, in turn with the defaults: two rounds of the best, and of
-the best with the settings that quick runs may misjudge; and four more of the winner. Each round has
-a seed of its own. (Where two epochs take more than five minutes, these are quick runs.) Chance
-decides who comes first in a round. What wins every round, by a median of 3 % and at the same
+Then whole epochs, about a minute's worth, in turn with the defaults: two rounds choose between the
+best and the best with settings that quick runs may misjudge, and four confirm what they chose. Each
+round has a seed of its own. (Where two epochs take more than five minutes, these are quick runs.)
+Chance decides who comes first in a round. What wins every round, by a median of 3 % and at the same
 quality, is kept. A run disturbed by other work on the machine is repeated once, and one that takes
 a minute more than twice as long as the defaults (four times, if it compiles) is given up. In: a
 folder of prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run below
@@ -34,8 +34,8 @@ from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]
 _GAIN = 0.97
-# The first rounds choose one of several. A choice that has no effect then wins the other four, in
-# which it is the only contender, one time in sixteen.
+# The first rounds choose one of several, if there are. A choice that has no effect then wins the
+# other four, in which it is the only contender, one time in sixteen.
 _ROUNDS_TO_CHOOSE, _ROUNDS = 2, 4
 _CONFIRM_SECONDS = 60
 # If two epochs take longer than this, the last rounds are quick runs too.
@@ -47,8 +47,9 @@ _PATIENCE, _PATIENCE_TO_COMPILE, _PATIENCE_SECONDS = 2, 4, 60
 # How often a run is tried until nothing disturbs it (that settings are not to blame for).
 _ATTEMPTS = 2
 _PASSING = (OTHERS, OTHERS_ON_GPU, GPU_SLOWED)
-# How much worse a tuned run may be and still count as equal: accuracy, and share of a loss.
-_SAME_ACCURACY, _SAME_LOSS = 0.01, 0.02
+# How much worse settings may be in the median of the rounds and still count as equal: accuracy, and
+# share of a loss. And at least one round must be worse by no more than this part of it.
+_SAME_ACCURACY, _SAME_LOSS, _IN_ONE_ROUND = 0.01, 0.02, 0.1
 
 
 def main() -> None:
@@ -99,12 +100,16 @@ def tune(arguments: argparse.Namespace) -> None:
     screened = choices.keys() - set(late)
     if not epochs:  # Long epochs mostly mean large models, where quick runs see the allocator.
         screened.add(frameworks.KEEP_MEMORY)
+        late = [name for name in late if name != frameworks.FLUSH_DENORMAL]  # which none shows
     early = {name: values for name, values in choices.items() if name in screened}
     best = _screened(runs, early, defaults)
     trials = range(1, _ROUNDS_TO_CHOOSE + _ROUNDS + 1)
     first, last = trials[:_ROUNDS_TO_CHOOSE], trials[_ROUNDS_TO_CHOOSE:]
-    chosen, _ = _won(runs, _contenders(best, choices, late), epochs, first)
-    best, ratio = _won(runs, [chosen] if chosen else [], epochs, last)
+    contenders = _contenders(best, choices, late)
+    if len(contenders) > 1:
+        chosen, _ = _won(runs, contenders, epochs, first)
+        contenders = [chosen] if chosen else []
+    best, ratio = _won(runs, contenders, epochs, last)
     tuning.save(arguments.output, here, arguments.workload, arguments.framework, best)
     found = f"{json.dumps(best)}, {ratio:.2f}x the time of" if best else "nothing beat"
     print(f"{arguments.workload} with {arguments.framework}: {found} the defaults")
@@ -125,7 +130,7 @@ def _screened(runs: "Runs", choices: dict[str, list], defaults: Outcome) -> dict
     return best
 
 
-def _contenders(best: dict, choices: dict[str, list], late: tuple[str, ...]) -> list[dict]:
+def _contenders(best: dict, choices: dict[str, list], late: Iterable[str]) -> list[dict]:
     """What the rounds decide between: the best, alone or with each or all of `late`."""
     more = {name: choices[name][1] for name in late if name in choices and name not in best}
     tried = [best, *(best | {name: value} for name, value in more.items())]
@@ -188,16 +193,19 @@ def _round(
 def _as_good(tuned: list[Outcome], plain: list[Outcome], metric: str) -> bool:
     """Whether settings left the quality as it was; quick runs cannot tell.
 
-    In the median over the rounds; and the target is not missed more often.
+    In the median over the rounds, and not a little worse in all of them; and the target is not
+    missed more often.
     """
     if plain[0].quality is None:
         return True
     if sum(run.reached is False for run in tuned) > sum(run.reached is False for run in plain):
         return False
-    ours, theirs = (median(outcome.quality for outcome in runs) for runs in (tuned, plain))
     if metric == LOSS:
-        return ours <= theirs * (1 + _SAME_LOSS)
-    return ours >= theirs - _SAME_ACCURACY
+        same, worse = _SAME_LOSS, lambda ours, theirs: ours / theirs - 1
+    else:
+        same, worse = _SAME_ACCURACY, lambda ours, theirs: theirs - ours
+    by = [worse(one.quality, other.quality) for one, other in zip(tuned, plain, strict=True)]
+    return median(by) <= same and min(by) <= same * _IN_ONE_ROUND
 
 
 class Runs:

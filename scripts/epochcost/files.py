@@ -108,6 +108,13 @@ class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         return super().construct_mapping(node, deep)
 
 
+def code(path: Path) -> bytes:
+    """The lines of a Python file, without blank ones and those that are comments."""
+    lines = Path(path).read_bytes().splitlines()
+    written = (line.rstrip() for line in lines if not line.lstrip().startswith(b"#"))
+    return b"\n".join(line for line in written if line)
+
+
 def sha256(path: Path) -> str:
     """The sha256 of a file, in hexadecimal."""
     with open(path, "rb") as file:

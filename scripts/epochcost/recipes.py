@@ -1,14 +1,23 @@
 """config/workloads.yaml as the training reads it, with nothing but a YAML reader.
 
 A user's own workload brings its data set along: its `dataset` is then the data set's whole entry,
-as in config/datasets.yaml, plus an `id`.
+as in config/datasets.yaml, plus an `id`. Its recipe has a `code`: a checksum of its Python file.
 """
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
 from epochcost import files
 from epochcost.errors import InputError, nearest
+
+# The workloads of the study. Tests hold their models to the published ones, so a change of their
+# files changes no model.
+STUDY = frozenset(
+    ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm", "twitter_bilstm",
+     "nietzsche_lstm", "catsdogs_resnet50")
+)  # fmt: skip
+_MODELS = Path(__file__).parent / "workloads"
 
 
 class HyperParameters(dict):
@@ -70,5 +79,11 @@ def separate(
             datasets[own["id"]] = {key: value for key, value in own.items() if key != "id"}
             datasets[own["id"]]["prepared_by"] = name
             recipe = recipe | {"dataset": own["id"]}
-        recipes[name] = recipe
+        recipes[name] = recipe if name in STUDY else recipe | {"code": _code_of(name)}
     return recipes, datasets
+
+
+def _code_of(workload: str) -> str:
+    """A checksum of the code in a workload's Python file; "" if there is none."""
+    path = _MODELS / f"{workload}.py"
+    return hashlib.sha256(files.code(path)).hexdigest()[:8] if path.is_file() else ""

@@ -38,10 +38,16 @@ def test_it_is_measured_on_generated_data_and_reported(own):
     assert answer.count("trains fashion_mlp") == 2
     assert "no published run compares with it" in answer
     assert "Fashion-MNIST, small perceptron" in (own.folder / "results/report.html").read_text()
-    assert (
-        "Nothing to be done"
-        in own.snakemake("-n", "--config", "data={source: synthetic}", "price=0.10").stdout
-    )
+    dry = ("-n", "--config", "data={source: synthetic}", "price=0.10")
+    module = own.folder / "scripts/epochcost/workloads/fashion_mlp.py"
+    code = module.read_text()
+    try:
+        module.write_text(code + "\n# A comment changes nothing.\n")
+        assert "Nothing to be done" in own.snakemake(*dry).stdout
+        module.write_text(code.replace("nn.ReLU()", "nn.Tanh()"))
+        assert re.search(r"train_local +2\n", own.snakemake(*dry).stdout), "another model"
+    finally:
+        module.write_text(code)
 
 
 def test_arrays_of_ones_own_are_prepared_as_it_says(tmp_path):

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
+from epochcost import files
 from epochcost.datasets import arrays, download, fetched
 from epochcost.errors import InputError
 
@@ -34,7 +35,7 @@ def code_of(module: str) -> str:
     shared = [folder / f"{name}.py" for name in _SHARED]
     if not module.startswith(f"{__package__}."):
         shared = sorted(folder.glob("*.py"))
-    content = b"".join(path.read_bytes() for path in (Path(found.origin), *shared))
+    content = b"".join(files.code(path) for path in (Path(found.origin), *shared))
     return hashlib.sha256(content).hexdigest()[:8]
 
 

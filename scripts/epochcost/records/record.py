@@ -28,7 +28,10 @@ _NAME = re.compile(r"^(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]*)$")
 
 def recipe_id(settings: dict[str, Any]) -> str:
     """A short name for what is trained: equal for equal recipes."""
-    content = json.dumps({key: settings.get(key) for key in _RECIPE}, sort_keys=True)
+    what = {key: settings.get(key) for key in _RECIPE}
+    if "code" in settings:  # that of a workload of one's own
+        what["code"] = settings["code"]
+    content = json.dumps(what, sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:8]
 
 
