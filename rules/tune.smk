@@ -7,12 +7,13 @@ rule tune_one:
         weights=lambda wildcards: weights_of(wildcards.workload),
         environment=lambda wildcards: environment_marker(wildcards.framework, LOCAL),
     output:
-        touch(tuning_marker("{workload}", "{framework}")),
+        touch(f"{TUNING}/{tuning.place_of(MACHINE)}/{{workload}}/{{framework}}/tuned-{{what}}"),
     log:
         "logs/tune/{workload}/{framework}.log",
     wildcard_constraints:
         workload="[a-z0-9_]+",
         framework="[a-z0-9-]+",
+        what="[0-9a-f]{8}-[a-z]+",
     priority: FIRST
     localrule: True
     conda:
@@ -31,5 +32,5 @@ rule tune_one:
 
 rule tune:
     input:
-        tunings(),
+        lambda wildcards: tunings(),
     localrule: True

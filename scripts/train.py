@@ -109,7 +109,7 @@ def train(arguments: argparse.Namespace) -> int:
     here = machine.describe() | {"cloud": cloud.describe()}
     describe_s = stopwatch.seconds()
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
-    settings = _settings(arguments, tuning.place_of(here))
+    settings, tuned_with = _settings(arguments, tuning.place_of(here))
     check_devices(variants.devices_of(arguments.variant), here)
     place = places.Place(arguments.record or _path_below(RECORDS, arguments))
     try:
@@ -127,6 +127,13 @@ def train(arguments: argparse.Namespace) -> int:
         raise
     if checkpoints:
         checkpoints.drop()
+    version = content["software"]["framework_version"]
+    if tuned_with not in (None, version):
+        print(
+            f"epochcost: these settings were found with {tuned_with}, and this is {version}; to "
+            "search again, delete their entry in config/tuned.yaml",
+            file=sys.stderr,
+        )
     if content["failure"]:
         print(
             f"epochcost: {content['run']['id']} failed while in {content['failure']['phase']}: "
@@ -136,24 +143,27 @@ def train(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _settings(arguments: argparse.Namespace, here: str) -> dict:
-    """What the run changes in the framework's own settings.
+def _settings(arguments: argparse.Namespace, here: str) -> tuple[dict, str | None]:
+    """What the run changes in the framework's own settings, and the version they were found with.
 
     Args:
-        here: what settings are tuned for (`tuning.place_of`).
+        here: where settings are tuned (`tuning.place_of`).
     """
     given, variant = arguments.settings, variants.variant_of(arguments.variant)
     if not frameworks.with_variant(variant, [arguments.framework]):
         raise InputError(f"the variant {variant} is not for {arguments.framework}")
     if given is None:
-        known = ROOT / "config/tuned.yaml"
-        return tuning.needed(variant, known, here, arguments.workload, arguments.framework)
+        known, names = ROOT / "config/tuned.yaml", (arguments.workload, arguments.framework)
+        recipe, kind = _recipe(*names), arrays.manifest_of(arguments.data)["kind"]
+        case = tuning.Case(here, *names, record.recipe_id(recipe), kind)
+        found = tuning.needed(variant, known, case)
+        return found, tuning.version_of(known, case) if variant == variants.TUNED else None
     if variant != variants.TUNED:
         raise InputError("--settings is for --variant tuned")
     if not isinstance(given, dict):
         raise InputError('--settings is a JSON object, such as {"keep_memory": true}')
     tuning.refuse_devices(given)
-    return given
+    return given, None
 
 
 def _path_below(folder: Path, arguments: argparse.Namespace) -> Path:

@@ -26,10 +26,11 @@ from pathlib import Path
 from statistics import fmean, median
 
 from epochcost import errors, files, frameworks, recipes, tuning, variants
+from epochcost.datasets import arrays
 from epochcost.measurement import machine
 from epochcost.measurement.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU
 from epochcost.measurement.orphans import end_with_parent
-from epochcost.records.record import LOSS
+from epochcost.records.record import LOSS, recipe_id
 from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -110,7 +111,9 @@ def tune(arguments: argparse.Namespace) -> None:
         chosen, _ = _won(runs, contenders, epochs, first)
         contenders = [chosen] if chosen else []
     best, ratio = _won(runs, contenders, epochs, last)
-    tuning.save(arguments.output, here, arguments.workload, arguments.framework, best)
+    what = recipe_id(runs.recipe), runs.data
+    case = tuning.Case(here, arguments.workload, arguments.framework, *what)
+    tuning.save(arguments.output, case, best, runs.version)
     found = f"{json.dumps(best)}, {ratio:.2f}x the time of" if best else "nothing beat"
     print(f"{arguments.workload} with {arguments.framework}: {found} the defaults")
 
@@ -212,14 +215,21 @@ class Runs:
     """Runs with given settings, each a record of its own.
 
     recipe: of the workload.
+    version: of the framework, once a run was made.
     """
 
     def __init__(self, arguments: argparse.Namespace, here: str) -> None:
         self._arguments = arguments
         self.recipe = recipes.of(arguments.workload, ROOT / "config/workloads.yaml")
+        self.version = ""
         self.last: Path | None = None
         self._first: Outcome | None = None  # a quick run with the defaults
         self._folder = arguments.records / here / arguments.workload / arguments.framework
+
+    @property
+    def data(self) -> str:
+        """The kind of data that they train on: complete, subset or synthetic."""
+        return arrays.manifest_of(self._arguments.data)["kind"]
 
     def choices(self) -> dict[str, list]:
         """The settings that the framework has for the workload."""
@@ -250,6 +260,7 @@ class Runs:
         for _ in range(_ATTEMPTS):
             content = self._attempt(settings, epochs, trial)
             said = content and outcome_of(content, self.recipe["epochs"])
+            self.version = content["software"]["framework_version"] if content else self.version
             flags = content["noise"]["flags"] if content else []
             what = f"{epochs} epochs" if epochs else "quick"
             seconds = f"{said.seconds:.1f} s" if said else "failed"

@@ -10,11 +10,12 @@ import jsonschema
 import numpy as np
 import pytest
 
-from epochcost import files, frameworks
+from epochcost import files, frameworks, recipes
 from epochcost.configuration import ROOT
 from epochcost.datasets import arrays
 from epochcost.errors import InputError
 from epochcost.measurement import machine
+from epochcost.records.record import recipe_id
 from epochcost.workloads import mnist_mlp
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -47,6 +48,7 @@ def run(tmp_path, data, monkeypatch):
             FAILURES=(RuntimeError, MemoryError, ArithmeticError),
             device=lambda: "cpu",
             threads=lambda: 0,
+            choices=lambda recipe: {"compile": [False, True]},
             train=behaviour,
         )
         monkeypatch.setattr(frameworks, "load", lambda name, settings: stand_in)
@@ -140,6 +142,21 @@ def test_a_provider_that_says_another_machine_type_is_believed(run, monkeypatch,
     assert not list(tmp_path.rglob("default-1*"))
     monkeypatch.setitem(cloud, "instance_type", "c8a.2xlarge")
     assert run(epochs(0.985), hardware="aws-c8a.2xlarge")["machine"]["cloud"] == cloud
+
+
+@pytest.mark.parametrize(("version", "said"), [("stand-in 0", True), ("stand-in 1", False)])
+def test_settings_found_with_another_version_are_used_and_it_is_said(
+    run, monkeypatch, capsys, version, said
+):
+    recipe = recipe_id(recipes.load(ROOT / "config/workloads.yaml")["mnist_mlp"])
+    entry = {"settings": {"compile": True}, "recipe": recipe, "data": "synthetic"}
+    place = train.tuning.place_of(machine.describe())
+    known = {place: {"mnist_mlp": {"pytorch": entry | {"version": version}}}}
+    monkeypatch.setattr(train.tuning, "load", lambda path: known)
+    made = run(epochs(0.985), variant="tuned")
+    assert made["software"]["settings"] == {"compile": True}
+    notice = "these settings were found with stand-in 0, and this is stand-in 1"
+    assert (notice in capsys.readouterr().err) is said
 
 
 def test_a_quick_run_is_not_judged(run):

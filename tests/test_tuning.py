@@ -18,30 +18,44 @@ from epochcost.measurement import machine
 sys.path.insert(0, str(ROOT / "scripts"))
 import tune
 
-HERE = "0123456789ab"
+HERE = tuning.Case("0123456789ab", "mnist_mlp", "pytorch", "1a2b3c4d", "complete")
 # Whether memory can be kept depends on the machine.
 KEPT = {"keep_memory": True} if memory.can_be_kept() else {}
 
 
 def test_settings_are_kept_by_machine_workload_and_framework(tmp_path):
-    path = tmp_path / "tuned.yaml"
-    tuning.save(path, HERE, "mnist_mlp", "pytorch", {"flush_denormal": True})
-    tuning.save(path, HERE, "mnist_mlp", "keras-jax", {})
-    tuning.save(path, "another", "mnist_mlp", "pytorch", {"compile": True})
-    tuning.save(path, HERE, "mnist_mlp", "pytorch", {"compile": False})
-    assert tuning.load(path) == {
-        HERE: {"mnist_mlp": {"pytorch": {"compile": False}, "keras-jax": {}}},
-        "another": {"mnist_mlp": {"pytorch": {"compile": True}}},
-    }
+    path, on_jax = tmp_path / "tuned.yaml", HERE._replace(framework="keras-jax")
+    another = HERE._replace(place="another")
+    tuning.save(path, HERE, {"flush_denormal": True}, "torch 2")
+    tuning.save(path, on_jax, {}, "jax 1")
+    tuning.save(path, another, {"compile": True}, "torch 2")
+    tuning.save(path, HERE, {"compile": False}, "torch 3")
+    kept = {case: tuning.settings_of("tuned", path, case) for case in (HERE, on_jax, another)}
+    assert kept == {HERE: {"compile": False}, on_jax: {}, another: {"compile": True}}
+    assert tuning.version_of(path, HERE) == "torch 3"
     assert path.read_text().startswith("# Settings of the variant")
-    assert tuning.needed("tuned", path, HERE, "mnist_mlp", "keras-jax") == {}
-    assert tuning.settings_of("tuned", path, HERE, "mnist_cnn", "keras-jax") is None
+    assert tuning.needed("tuned", path, on_jax) == {}
+    assert tuning.settings_of("tuned", path, on_jax._replace(workload="mnist_cnn")) is None
+
+
+@pytest.mark.parametrize("other", [{"recipe": "another"}, {"data": "synthetic"}])
+def test_settings_of_another_recipe_or_kind_of_data_do_not_count(tmp_path, other):
+    path, folder = tmp_path / "tuned.yaml", tmp_path / "tuning"
+    tuning.save(path, HERE._replace(**other), {"compile": True}, "torch 2")
+    assert tuning.settings_of("tuned", path, HERE) is None
+    assert tuning.version_of(path, HERE) is None
+    (folder / HERE.marker).parent.mkdir(parents=True)
+    for marker in (HERE.marker, HERE._replace(**other).marker):
+        (folder / marker).touch()
+    tuning.drop_stale_markers(path, folder)
+    assert not (folder / HERE.marker).exists()
+    assert (folder / HERE._replace(**other).marker).exists()
 
 
 def test_what_was_not_tuned_is_said_with_the_command_that_does_it(tmp_path):
-    assert tuning.needed("default", tmp_path / "none", HERE, "mnist_mlp", "pytorch") == {}
+    assert tuning.needed("default", tmp_path / "none", HERE) == {}
     with pytest.raises(InputError, match="run: snakemake tune --config workloads=mnist_mlp fram"):
-        tuning.needed("tuned", tmp_path / "none", HERE, "mnist_mlp", "pytorch")
+        tuning.needed("tuned", tmp_path / "none", HERE)
 
 
 def test_unknown_settings_are_refused_with_the_nearest_right_one():
@@ -54,16 +68,29 @@ def test_unknown_settings_are_refused_with_the_nearest_right_one():
             tuning.check({"compile": other}, choices, "pytorch")
 
 
+def found_in(path: Path) -> dict:
+    """The settings in a file that a search on this machine wrote, by workload and framework."""
+    (place,) = tuning.load(path).items()
+    assert place[0] == tuning.place_of(machine.describe())
+    return {
+        workload: {framework: entry["settings"] for framework, entry in entries.items()}
+        for workload, entries in place[1].items()
+    }
+
+
 class FakeRuns(tune.Runs):
     """Stands in for runs: seconds and quality by settings; None for a run that fails.
 
     late: seconds of whole epochs, where they differ from those that quick runs predict.
     """
 
+    data = "synthetic"
+
     def __init__(self, times, late=None, quality=None):
         self.times, self.late, self.quality = times, late or {}, quality or {}
         self.made, self.last, self._arguments = [], Path(__file__), argparse.Namespace(**NAMED)
         self.trials, self.recipe = [], {"epochs": 10, "quality": {"metric": "val_accuracy"}}
+        self.version = "torch 2"
 
     def choices(self):
         return {"a": [False, True], "b": [1, 2, 3], "c": [False, True]}
@@ -105,8 +132,7 @@ def test_a_setting_is_kept_where_it_gains_and_a_failed_run_is_no_gain(
     monkeypatch.setattr(tune, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
     tune.tune(argparse.Namespace(**NAMED, output=path))
-    (places,) = tuning.load(path).values()
-    assert places == {"w": {"pytorch": found}}
+    assert found_in(path) == {"w": {"pytorch": found}}
     # What was found ran in turn with the defaults, over whole epochs: a minute is six of ten.
     whole = [run for run in runs.made if run[1]]
     assert len(whole) == (8 if found else 0)
@@ -128,9 +154,9 @@ def test_defaults_that_fail_later_are_said_and_leave_no_entry(monkeypatch, tmp_p
 
 def test_devices_are_no_setting(tmp_path):
     path = tmp_path / "tuned.yaml"
-    tuning.save(path, HERE, "mnist_mlp", "pytorch", {"devices": "2"})
+    tuning.save(path, HERE, {"devices": "2"}, "torch 2")
     with pytest.raises(InputError, match="devices are no setting to tune; use the variant"):
-        tuning.needed("tuned", path, HERE, "mnist_mlp", "pytorch")
+        tuning.needed("tuned", path, HERE)
 
 
 @pytest.mark.parametrize(
@@ -151,8 +177,7 @@ def test_what_quick_runs_may_misjudge_is_tried_in_whole_epochs(
     monkeypatch.setattr(tune, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
     tune.tune(argparse.Namespace(workload="w", framework=framework, output=path))
-    (places,) = tuning.load(path).values()
-    assert places == {"w": {framework: {name: values[1]}}}
+    assert found_in(path) == {"w": {framework: {name: values[1]}}}
 
 
 @pytest.mark.parametrize(
@@ -253,9 +278,8 @@ def test_where_epochs_take_hours_the_allocator_is_screened_and_the_rest_decided_
     monkeypatch.setattr(tune, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
     tune.tune(argparse.Namespace(workload="w", framework="keras-tensorflow", output=path))
-    (places,) = tuning.load(path).values()
     both = {"keep_memory": True, "input_autotuning": False}
-    assert places == {"w": {"keras-tensorflow": both}}
+    assert found_in(path) == {"w": {"keras-tensorflow": both}}
     assert runs.made[:2] == [({}, None), ({"keep_memory": True}, None)]
     assert [settings for settings, _ in runs.made[2:]].count(both) == 2 + 4
 
@@ -267,8 +291,7 @@ def test_what_no_quick_run_shows_is_not_tried_where_only_they_decide(monkeypatch
     monkeypatch.setattr(tune, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
     tune.tune(argparse.Namespace(**NAMED, output=path))
-    (places,) = tuning.load(path).values()
-    assert places == {"w": {"pytorch": {"keep_memory": True}}}
+    assert found_in(path) == {"w": {"pytorch": {"keep_memory": True}}}
     assert len(runs.made) == 2 + 2 * 4
 
 
@@ -300,7 +323,7 @@ def test_who_won_by_chance_must_win_anew(monkeypatch, tmp_path):
     monkeypatch.setattr(tune, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
     tune.tune(argparse.Namespace(**NAMED, output=path))
-    assert tuning.load(path)[tuning.place_of(machine.describe())] == {"w": {"pytorch": {}}}
+    assert found_in(path) == {"w": {"pytorch": {}}}
 
 
 def test_who_loses_one_round_is_out():
@@ -354,7 +377,7 @@ json.dump(content | {{"wall_s": 20}}, open(record, "w"))
         weights=None, records=tmp_path,
     )  # fmt: skip
     monkeypatch.setattr(tune, "_PATIENCE_SECONDS", 1)  # and twice, or four times, 20 s
-    runs = tune.Runs(arguments, HERE)
+    runs = tune.Runs(arguments, HERE.place)
     assert runs.run({}) is not None
     assert runs.run({"needs": 40}) is not None
     assert runs.run({"needs": 42}) is None
@@ -398,7 +421,7 @@ def test_a_run_that_others_disturbed_is_made_again(monkeypatch, record, tmp_path
 
     made = iter([attempt and content(*attempt) for attempt in attempts])
     arguments = argparse.Namespace(workload="mnist_mlp", framework="pytorch", records=tmp_path)
-    runs = tune.Runs(arguments, HERE)
+    runs = tune.Runs(arguments, HERE.place)
     monkeypatch.setattr(runs, "_attempt", lambda *_: next(made))
     outcome = runs.run({}, 2)
     assert outcome.seconds / 20 == counts if counts else outcome is None
@@ -427,14 +450,14 @@ def test_a_search_that_is_ended_leaves_no_training_behind(tmp_path):
 
 
 def test_a_damaged_file_and_a_lost_entry_are_cared_for(tmp_path):
-    path, marker = tmp_path / "tuned.yaml", tmp_path / "tuning/here/w/f/tuned"
+    path, marker = tmp_path / "tuned.yaml", tmp_path / "tuning" / HERE.marker
     marker.parent.mkdir(parents=True)
     marker.touch()
-    for damaged in ("a: [", "a: 3", "a: {b: {c: 3}}"):
+    for damaged in ("a: [", "a: 3", "a: {b: {c: 3}}", "a: {b: {c: {settings: {}}}}"):
         path.write_text(damaged)
         with pytest.raises(InputError, match=r"is not what scripts/tune\.py writes; delete it"):
             tuning.load(path)
-    tuning.save(path.with_name("other.yaml"), "here", "w", "f", {})
+    tuning.save(path.with_name("other.yaml"), HERE, {}, "torch 2")
     tuning.drop_stale_markers(path.with_name("other.yaml"), tmp_path / "tuning")
     assert marker.exists()
     path.unlink()
@@ -457,8 +480,9 @@ def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    (machine_id,) = tuning.load(output)
-    settings = tuning.load(output)[machine_id]["mnist_mlp"]["keras-jax"]
+    settings = found_in(output)["mnist_mlp"]["keras-jax"]
+    (entry,) = tuning.load(output).values()
+    assert entry["mnist_mlp"]["keras-jax"]["data"] == "synthetic"
     made = [
         files.read_json(path) for path in sorted(records.rglob("*.json"), key=lambda p: int(p.stem))
     ]

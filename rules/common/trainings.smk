@@ -79,14 +79,15 @@ def tuning_of(run):
     """The marker of the search that a tuned training waits for; none if its result is known."""
     if run.variant != variants.TUNED or run.hardware != LOCAL:
         return None
-    names = (run.workload, run.framework)
-    known = tuning.settings_of(run.variant, TUNED, tuning.place_of(MACHINE), *names)
-    return tuning_marker(*names) if known is None else None
+    case = planning.case(KNOWN, ORIGINS, tuning.place_of(MACHINE), run.workload, run.framework)
+    known = tuning.settings_of(run.variant, TUNED, case)
+    return tuning_marker(run.workload, run.framework) if known is None else None
 
 
 def tuning_marker(workload, framework):
     """The file that says that a framework was tuned for a workload on this machine."""
-    return f"{TUNING}/{tuning.place_of(MACHINE)}/{workload}/{framework}/tuned"
+    case = planning.case(KNOWN, ORIGINS, tuning.place_of(MACHINE), workload, framework)
+    return str(TUNING / case.marker)
 
 
 def tunings():

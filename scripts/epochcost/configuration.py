@@ -344,9 +344,14 @@ def _left_out(configuration: Configuration, workloads: bool, frameworks: bool) -
             if not _trained(recipe, names):
                 yield f"{workload} is not trained by {', '.join(names)}"
     for workload in configuration["workloads"] if workloads else ():
-        for name in names:
-            if name not in configuration.frameworks_of(workload):
-                yield f"{workload} is not trained by {name}"
+        able = configuration.frameworks_of(workload)
+        unable = [name for name in names if name not in able]
+        if unable:
+            all_able = ", ".join(configuration.recipes[workload]["frameworks"])
+            yield (
+                f"{workload} is not trained by {', '.join(unable)} (frameworks that train it: "
+                f"{all_able})"
+            )
     for variant in configuration["variants"]:
         for name in names:
             if name not in with_variant(variant, names):

@@ -296,6 +296,23 @@ def _combinations(configuration: Configuration) -> Iterator[tuple[str, str, str,
                     yield hardware, workload, framework, variant
 
 
+def case(
+    configuration: Configuration,
+    origins: dict[str, Origin],
+    place: str,
+    workload: str,
+    framework: str,
+) -> tuning.Case:
+    """What a search for a framework's settings would be made for.
+
+    Args:
+        place: a machine and its cores (`tuning.place_of`).
+    """
+    recipe = configuration.recipes[workload]
+    what = record.recipe_id(recipe), origins[recipe["dataset"]].kind
+    return tuning.Case(place, workload, framework, *what)
+
+
 def _wish(
     configuration: Configuration,
     origins: dict[str, Origin],
@@ -308,11 +325,12 @@ def _wish(
 ) -> Wish:
     """What a run of these names must be to count."""
     recipe = configuration.recipes_to_train[workload]
+    searched = case(configuration, origins, place, workload, framework)
     return Wish(
         configuration["scale"],
         origins[recipe["dataset"]].kind,
         origins[recipe["weights"]].kind if "weights" in recipe else None,
-        tuning.settings_of(variant, tuned, place, workload, framework),
+        tuning.settings_of(variant, tuned, searched),
         variables.effective() if hardware == LOCAL else None,
         recipe,
     )

@@ -1,7 +1,7 @@
 """config/tuned.yaml: the fastest settings found, by machine, workload and framework."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -10,8 +10,32 @@ from epochcost.errors import InputError, nearest
 
 _HEAD = """\
 # Settings of the variant `tuned`: machine and cores -> workload -> framework. Each was the fastest
-# of a small search there (scripts/tune.py); {} means that nothing beat the defaults.
+# of a small search there (scripts/tune.py), with that version of the framework, for the recipe and
+# the kind of data alone; {} means that nothing beat the defaults.
 """
+
+
+class Case(NamedTuple):
+    """What settings are searched for.
+
+    place: a machine, and how many of its cores may be used (`place_of`).
+    recipe: what is trained (`record.recipe_id`).
+    data: complete, subset or synthetic.
+    """
+
+    place: str
+    workload: str
+    framework: str
+    recipe: str
+    data: str
+
+    @property
+    def marker(self) -> Path:
+        """The file below results/tuning that says that the search was made."""
+        return Path(self.place, self.workload, self.framework, f"tuned-{self.recipe}-{self.data}")
+
+
+_KEYS = {"settings", "recipe", "data", "version"}
 
 
 def place_of(machine: dict[str, Any]) -> str:
@@ -19,31 +43,43 @@ def place_of(machine: dict[str, Any]) -> str:
     return f"{machine['id']}-{machine['usable_cores']}-cores"
 
 
-def settings_of(
-    variant: str, path: Path, place: str, workload: str, framework: str
-) -> dict[str, Any] | None:
+def settings_of(variant: str, path: Path, case: Case) -> dict[str, Any] | None:
     """What a variant changes in a framework's default settings; None where it was not tuned.
 
     Args:
         path: config/tuned.yaml.
-        place: of the machine at hand (`place_of`).
     """
     if variant != variants.TUNED:
         return variants.settings_of(variant)
-    return load(path).get(place, {}).get(workload, {}).get(framework)
+    entry = _entry(path, case)
+    return entry and entry["settings"]
 
 
-def needed(variant: str, path: Path, place: str, workload: str, framework: str) -> dict[str, Any]:
+def version_of(path: Path, case: Case) -> str | None:
+    """The version of the framework with which the settings were found."""
+    entry = _entry(path, case)
+    return entry and entry["version"]
+
+
+def _entry(path: Path, case: Case) -> dict[str, Any] | None:
+    """What was found for a case; None where that was for another recipe or kind of data."""
+    entry = load(path).get(case.place, {}).get(case.workload, {}).get(case.framework)
+    same = entry and (entry["recipe"], entry["data"]) == (case.recipe, case.data)
+    return entry if same else None
+
+
+def needed(variant: str, path: Path, case: Case) -> dict[str, Any]:
     """What a variant changes (`settings_of`), where that must be known.
 
     Raises:
-        InputError: nothing was tuned for this place, workload and framework.
+        InputError: nothing was tuned for this case.
     """
-    found = settings_of(variant, path, place, workload, framework)
+    found = settings_of(variant, path, case)
     if found is None:
         raise InputError(
-            f"{workload} with {framework} is not tuned for this machine ({place}); "
-            f"run: snakemake tune --config workloads={workload} frameworks={framework}"
+            f"{case.workload} with {case.framework} is not tuned for this machine, recipe and "
+            f"data ({case.place}, {case.data}); run: snakemake tune --config "
+            f"workloads={case.workload} frameworks={case.framework}"
         )
     if variant == variants.TUNED:
         refuse_devices(found)
@@ -57,17 +93,22 @@ def load(path: Path) -> dict[str, Any]:
     try:
         content = files.read_yaml(path) or {}
         found = [s for place in content.values() for w in place.values() for s in w.values()]
-        if all(isinstance(settings, dict) for settings in found):
+        if all(isinstance(entry["settings"], dict) and entry.keys() == _KEYS for entry in found):
             return content
-    except (InputError, AttributeError):
+    except (InputError, AttributeError, KeyError, TypeError):
         pass
     raise InputError(f"{path} is not what scripts/tune.py writes; delete it and tune again")
 
 
-def save(path: Path, place: str, workload: str, framework: str, settings: dict[str, Any]) -> None:
-    """Put settings into the file, replacing any earlier ones for the same."""
+def save(path: Path, case: Case, settings: dict[str, Any], version: str) -> None:
+    """Put settings into the file, in the place of earlier ones of the framework for the workload.
+
+    Args:
+        version: of the framework.
+    """
     content = load(path)
-    content.setdefault(place, {}).setdefault(workload, {})[framework] = settings
+    entry = {"settings": settings, "recipe": case.recipe, "data": case.data, "version": version}
+    content.setdefault(case.place, {}).setdefault(case.workload, {})[case.framework] = entry
     files.write_text(path, _HEAD + yaml.safe_dump(content, sort_keys=True))
 
 
@@ -97,10 +138,9 @@ def drop_stale_markers(path: Path, folder: Path) -> None:
 
     Args:
         path: config/tuned.yaml.
-        folder: results/tuning, which has `<place>/<workload>/<framework>/tuned`.
+        folder: results/tuning, which has the markers (`Case.marker`).
     """
-    known = load(path)
-    for marker in folder.glob("*/*/*/tuned"):
-        place, workload, framework = marker.parts[-4:-1]
-        if framework not in known.get(place, {}).get(workload, {}):
+    for marker in folder.glob("*/*/*/tuned-*-*"):
+        case = Case(*marker.parts[-4:-1], *marker.name.split("-")[1:])
+        if _entry(path, case) is None:
             marker.unlink()

@@ -80,6 +80,13 @@ def test_a_subset_in_the_mirror_is_a_subset(known, tmp_path):
     assert origin.kind == "subset"
 
 
+def test_auto_takes_a_part_that_is_at_hand_and_says_so(known, tmp_path):
+    hold(tmp_path, "twitter", "subset", known)
+    origin = registry.choose_origin("twitter", known, "auto", tmp_path, tmp_path / "raw", never)
+    assert (origin.source, origin.kind) == ("mirror", "subset")
+    assert "twitter: trained on the part that is at hand" in origin.notice
+
+
 def test_a_mirror_that_lacks_a_file_is_named(known, tmp_path):
     hold(tmp_path, "mnist", "complete", known)
     (tmp_path / "mnist/t10k-labels-idx1-ubyte.gz").unlink()

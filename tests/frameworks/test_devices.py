@@ -42,14 +42,21 @@ def test_two_devices_learn_what_one_learns(pythons, little_text, tmp_path, workl
         assert shared["metric"] == pytest.approx(alone["metric"], abs=5e-3)
 
 
+@TWO_CORES
+def test_a_last_batch_that_jax_cannot_divide_is_a_failed_run(pythons, little_text, tmp_path):
+    """Other trainings of the same call go on."""
+    record = train(
+        pythons["keras-jax"], "nietzsche_lstm", "keras-jax", little_text / "odd",
+        tmp_path / "r.json", "--variant", "devices_2",
+    )  # fmt: skip
+    assert record["status"] == "failed"
+    said = "keras-jax cannot divide a batch of 41 samples over 2 devices"
+    assert record["failure"]["reason"] == said
+
+
 @pytest.mark.parametrize(
     ("framework", "variant", "reason"),
     [
-        pytest.param(
-            *("keras-jax", "devices_2"),
-            "keras-jax cannot divide a batch of 41 samples over 2 devices",
-            marks=TWO_CORES,
-        ),
         ("keras-torch", "devices_2", "the variant devices_2 is not for keras-torch"),
         ("pytorch", "devices_900", "900 devices are wanted, and this machine has"),
         ("pytorch", "device_2", "unknown variant 'device_2'; did you mean 'devices_2'"),

@@ -52,8 +52,9 @@ def begun(pythons):
         ),
         (
             "keras-torch", "mnist_mlp",
-            OTHER | {"jit_compile": True, "flush_denormal": True, "precision": "bfloat16"},
-            OTHER | {"compiled": True, "flushes": True, "precision": "bfloat16"},
+            OTHER | {"jit_compile": True, "onednn": False, "flush_denormal": True,
+                     "precision": "bfloat16"},
+            OTHER | {"compiled": True, "onednn": False, "flushes": True, "precision": "bfloat16"},
         ),
         (
             "pytorch", "mnist_cnn",
@@ -135,7 +136,7 @@ def test_jax_leaves_cudnns_lstm_where_it_has_none(pythons):
                             "jit_compile": True},
         ),
         ("mnist_mlp", "keras-jax", KEPT | {"steps_per_execution": 10}),
-        ("mnist_mlp", "keras-torch", OTHER | {"flush_denormal": True}),
+        ("mnist_mlp", "keras-torch", OTHER | {"flush_denormal": True, "onednn": False}),
         ("mnist_cnn", "pytorch", KEPT | OTHER | {"channels_last": True, "flush_denormal": True}),
         ("mnist_mlp", "pytorch", {"onednn": False}),
         ("mnist_cnn", "fastai", {"channels_last": True}),

@@ -102,6 +102,13 @@ def test_this_machine_comes_first_and_of_a_workload_the_quickest(row):
         assert f", {time}, a single run)" in text
 
 
+@pytest.mark.parametrize("unfit", [{"quality_reached": False}, {"own_recipe": False}])
+def test_what_learnt_too_little_or_something_else_does_not_come_first(row, unfit):
+    quick = row | {"time_s": 20.0} | unfit
+    said = answer.sentences(pd.DataFrame([quick, row]), BASES, "0123456789ab")
+    assert ["20 s" in text for text in said] == [False, True]
+
+
 def test_rows_of_one_name_are_told_apart(row):
     newer = row | {"framework_version": "torch 3"}
     first, second = answer.sentences(pd.DataFrame([row, newer]), BASES, "0123456789ab")

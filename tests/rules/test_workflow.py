@@ -8,8 +8,10 @@ from contextlib import contextmanager
 import pytest
 import yaml
 
-from epochcost import tuning
+from epochcost import recipes, tuning
+from epochcost.configuration import ROOT
 from epochcost.measurement import machine
+from epochcost.records.record import recipe_id
 
 TABLES = ("runs", "epochs", "costs", "relative")
 
@@ -160,14 +162,16 @@ def test_a_machine_is_not_measured_as_another(done):
 
 
 def test_a_tuned_training_waits_for_a_search_where_none_was_made(clone):
-    planned = jobs(clone, "--config", "variants=tuned", "workloads=mnist_mlp")
+    synthetic = ("workloads=mnist_mlp", "data={source: synthetic}")
+    planned = jobs(clone, "--config", "variants=tuned", *synthetic)
     assert re.search(r"tune_one\s+2", planned)
     assert re.search(r"train_local\s+2", planned)
-    place = tuning.place_of(machine.describe())
-    (clone.folder / "config/tuned.yaml").write_text(
-        yaml.safe_dump({place: {"mnist_mlp": {"pytorch": {}, "keras-tensorflow": {}}}})
-    )
-    planned = jobs(clone, "--config", "variants=tuned", "workloads=mnist_mlp")
+    place, path = tuning.place_of(machine.describe()), clone.folder / "config/tuned.yaml"
+    recipe = recipe_id(recipes.load(ROOT / "config/workloads.yaml")["mnist_mlp"])
+    for framework in ("pytorch", "keras-tensorflow"):
+        case = tuning.Case(place, "mnist_mlp", framework, recipe, "synthetic")
+        tuning.save(path, case, {}, "1.0")
+    planned = jobs(clone, "--config", "variants=tuned", *synthetic)
     assert "tune_one" not in planned
     assert re.search(r"train_local\s+2", planned)
     (clone.folder / "config/tuned.yaml").unlink()

@@ -2,7 +2,7 @@
 
 import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,8 @@ class Origin:
 
     source: canonical, mirror or synthetic; of weights also random.
     kind: what training on it counts as: complete, subset or synthetic; of weights also random.
-    notice: one line for the user when data are generated or weights are random, else None.
+    notice: one line for the user when data are generated or a part, or weights are random, else
+        None.
     """
 
     source: str
@@ -101,7 +102,7 @@ def choose_origin(
         _fetched_before(name, "subset", choices, raw),
     ):
         if origin is not None:
-            return origin
+            return origin if origin.kind == "complete" else replace(origin, notice=_part_of(name))
     downloadable = next((a for a in choices if a.downloadable), None)
     if downloadable and (reachable or can_fetch)(downloadable.files[0].url):
         return Origin("canonical", downloadable.kind)
@@ -140,6 +141,13 @@ def choose_weights(
         f"{name}: "
         + ("not requested" if source == SYNTHETIC else "not available")
         + "; training from random weights, and every record, row and figure says so",
+    )
+
+
+def _part_of(name: str) -> str:
+    return (
+        f"{name}: trained on the part that is at hand; for all of it from its server: "
+        '--config "data={source: canonical}"'
     )
 
 

@@ -68,7 +68,7 @@ FRAMEWORKS = {
         module="keras_torch",
         environment="torch",
         late=(KEEP_MEMORY, FLUSH_DENORMAL),
-        variants=(BFLOAT16,),
+        variants=(NO_ONEDNN, BFLOAT16),
     ),
     "keras-jax": Framework(module="keras_jax", environment="jax", variants=(BFLOAT16, DEVICES)),
     "pytorch": Framework(

@@ -6,7 +6,6 @@ os.environ["KERAS_BACKEND"] = "jax"
 
 import jax
 
-from epochcost.errors import InputError
 from epochcost.frameworks import keras_fit, kind_of, memory_choices, of_device
 
 VERSION = f"keras {keras_fit.keras.__version__}, jax {jax.__version__}"
@@ -34,10 +33,14 @@ def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
 
 
 def _check_batches(batch: int, schedule, count: int) -> None:
-    """Refuse batches that cannot be divided evenly, as JAX requires."""
+    """Fail where batches cannot be divided evenly, as JAX requires.
+
+    A failed run and no bad input: how many samples there are is known only here, and the other
+    trainings of a call go on.
+    """
     for samples in (batch, schedule.samples % batch, schedule.evaluation_samples % batch):
         if samples % count:
-            raise InputError(
+            raise RuntimeError(
                 f"keras-jax cannot divide a batch of {samples} samples over {count} devices"
             )
 

@@ -24,10 +24,12 @@ def choices(recipe: dict) -> dict[str, list]:
     """Settings that do not change the mathematics, the framework's own choice first.
 
     jit_compile: whether torch.compile compiles the training step.
+    onednn: whether oneDNN's kernels are used.
     flush_denormal: whether the processor flushes denormal numbers to 0.
     """
     known = memory_choices() | {
         "jit_compile": ["auto", True],
+        "onednn": [True, False],
         **pytorch_process.flush_choices(),
         **thread_choices(pytorch_process.DEFAULT_THREADS),
     }

@@ -19,6 +19,8 @@ def own_rows(relative: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
 def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> list[str]:
     """What the own rows say, this machine first, and of a workload the quickest first.
 
+    Those that missed their quality target or are of a different recipe come after the others.
+
     Args:
         own: rows of relative.csv (`own_rows`).
         machine_id: the machine called `this machine`.
@@ -26,7 +28,10 @@ def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> li
     own = own.assign(apart=names.tell_apart(own))
     years = baselines[baselines.scope.eq("all")].set_index("workload").price_book.str[:4]
     elsewhere = own.machine_id.ne(machine_id)
-    ordered = own.assign(elsewhere=elsewhere).sort_values(["elsewhere", "workload", "time_s"])
+    unfit = own.quality_reached.eq(False) | ~own.own_recipe.astype(bool)
+    ordered = own.assign(elsewhere=elsewhere, unfit=unfit).sort_values(
+        ["elsewhere", "workload", "unfit", "time_s"]
+    )
     return [
         _sentence(row, years.get(row.workload), row.machine_id == machine_id)
         for row in ordered.itertuples()
