@@ -30,6 +30,7 @@ rule runs:
     params:
         precision=precision_option(),
         disturbed=disturbed_option(),
+        own_models=own_models(),
     message:
         "Writing the tables of measurements"
     shell:
@@ -63,6 +64,7 @@ rule costs:
         prices=price_options(),
         spot=spot_options(),
         disturbed=disturbed_option(),
+        own_models=own_models(),
     message:
         "Writing the cost tables"
     shell:

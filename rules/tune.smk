@@ -9,7 +9,7 @@ rule tune_one:
     output:
         touch(f"{TUNING}/{tuning.place_of(MACHINE)}/{{workload}}/{{framework}}/tuned-{{what}}"),
     log:
-        "logs/tune/{workload}/{framework}.log",
+        "logs/tune/{workload}/{framework}-{what}.log",
     wildcard_constraints:
         workload="[a-z0-9_]+",
         framework="[a-z0-9-]+",

@@ -154,6 +154,8 @@ def _settings(arguments: argparse.Namespace, here: str) -> tuple[dict, str | Non
         raise InputError(f"the variant {variant} is not for {arguments.framework}")
     if given is None:
         known, names = ROOT / "config/tuned.yaml", (arguments.workload, arguments.framework)
+        if variant == variants.TUNED and arguments.batch_size:
+            raise InputError("the variant tuned is for the recipe's own batch_size alone")
         recipe, kind = _recipe(*names), arrays.manifest_of(arguments.data)["kind"]
         case = tuning.Case(here, *names, record.recipe_id(recipe), kind)
         found = tuning.needed(variant, known, case)

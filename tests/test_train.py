@@ -149,14 +149,16 @@ def test_settings_found_with_another_version_are_used_and_it_is_said(
     run, monkeypatch, capsys, version, said
 ):
     recipe = recipe_id(recipes.load(ROOT / "config/workloads.yaml")["mnist_mlp"])
-    entry = {"settings": {"compile": True}, "recipe": recipe, "data": "synthetic"}
+    entry = {"settings": {"compile": True}, "version": version}
     place = train.tuning.place_of(machine.describe())
-    known = {place: {"mnist_mlp": {"pytorch": entry | {"version": version}}}}
+    known = {place: {"mnist_mlp": {"pytorch": {f"{recipe}-synthetic": entry}}}}
     monkeypatch.setattr(train.tuning, "load", lambda path: known)
     made = run(epochs(0.985), variant="tuned")
     assert made["software"]["settings"] == {"compile": True}
     notice = "these settings were found with stand-in 0, and this is stand-in 1"
     assert (notice in capsys.readouterr().err) is said
+    with pytest.raises(InputError, match="for the recipe's own batch_size alone"):
+        run(epochs(0.985), variant="tuned", batch_size=512)
 
 
 def test_a_quick_run_is_not_judged(run):

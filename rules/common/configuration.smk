@@ -90,6 +90,11 @@ def code_of(room):
     return sorted(str(path) for path in Path("scripts/epochcost", room).glob("*.*"))
 
 
+def own_models():
+    """The Python files of one's own workloads, as checksums: rows tell what the present ones are."""
+    return [recipe["code"] for recipe in KNOWN.recipes.values() if "code" in recipe]
+
+
 # The pictures of a workload: relative to the published baseline, and what a buyer looks at.
 COMPARED = ["time", "cost"]
 TO_CHOOSE_FROM = ["frontier", "bill", "history"]

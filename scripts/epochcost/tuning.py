@@ -10,8 +10,8 @@ from epochcost.errors import InputError, nearest
 
 _HEAD = """\
 # Settings of the variant `tuned`: machine and cores -> workload -> framework. Each was the fastest
-# of a small search there (scripts/tune.py), with that version of the framework, for the recipe and
-# the kind of data alone; {} means that nothing beat the defaults.
+# of a small search there (scripts/tune.py), with that version of the framework, for one recipe and
+# kind of data; {} means that nothing beat the defaults.
 """
 
 
@@ -30,12 +30,17 @@ class Case(NamedTuple):
     data: str
 
     @property
+    def what(self) -> str:
+        """The recipe and the data in one word."""
+        return f"{self.recipe}-{self.data}"
+
+    @property
     def marker(self) -> Path:
         """The file below results/tuning that says that the search was made."""
-        return Path(self.place, self.workload, self.framework, f"tuned-{self.recipe}-{self.data}")
+        return Path(self.place, self.workload, self.framework, f"tuned-{self.what}")
 
 
-_KEYS = {"settings", "recipe", "data", "version"}
+_KEYS = {"settings", "version"}
 
 
 def place_of(machine: dict[str, Any]) -> str:
@@ -51,21 +56,21 @@ def settings_of(variant: str, path: Path, case: Case) -> dict[str, Any] | None:
     """
     if variant != variants.TUNED:
         return variants.settings_of(variant)
-    entry = _entry(path, case)
+    entry = _entry(load(path), case)
     return entry and entry["settings"]
 
 
 def version_of(path: Path, case: Case) -> str | None:
     """The version of the framework with which the settings were found."""
-    entry = _entry(path, case)
+    entry = _entry(load(path), case)
     return entry and entry["version"]
 
 
-def _entry(path: Path, case: Case) -> dict[str, Any] | None:
-    """What was found for a case; None where that was for another recipe or kind of data."""
-    entry = load(path).get(case.place, {}).get(case.workload, {}).get(case.framework)
-    same = entry and (entry["recipe"], entry["data"]) == (case.recipe, case.data)
-    return entry if same else None
+def _entry(known: dict[str, Any], case: Case) -> dict[str, Any] | None:
+    """What was found for a case; None if nothing."""
+    for key in (case.place, case.workload, case.framework):
+        known = known.get(key, {})
+    return known.get(case.what)
 
 
 def needed(variant: str, path: Path, case: Case) -> dict[str, Any]:
@@ -92,7 +97,9 @@ def load(path: Path) -> dict[str, Any]:
         return {}
     try:
         content = files.read_yaml(path) or {}
-        found = [s for place in content.values() for w in place.values() for s in w.values()]
+        found = content.values()
+        for _ in range(3):  # to the workloads, the frameworks, the recipes and data
+            found = [one for several in found for one in several.values()]
         if all(isinstance(entry["settings"], dict) and entry.keys() == _KEYS for entry in found):
             return content
     except (InputError, AttributeError, KeyError, TypeError):
@@ -101,14 +108,15 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def save(path: Path, case: Case, settings: dict[str, Any], version: str) -> None:
-    """Put settings into the file, in the place of earlier ones of the framework for the workload.
+    """Put settings into the file, replacing any earlier ones for the same.
 
     Args:
         version: of the framework.
     """
-    content = load(path)
-    entry = {"settings": settings, "recipe": case.recipe, "data": case.data, "version": version}
-    content.setdefault(case.place, {}).setdefault(case.workload, {})[case.framework] = entry
+    content = entries = load(path)
+    for key in (case.place, case.workload, case.framework):
+        entries = entries.setdefault(key, {})
+    entries[case.what] = {"settings": settings, "version": version}
     files.write_text(path, _HEAD + yaml.safe_dump(content, sort_keys=True))
 
 
@@ -140,7 +148,8 @@ def drop_stale_markers(path: Path, folder: Path) -> None:
         path: config/tuned.yaml.
         folder: results/tuning, which has the markers (`Case.marker`).
     """
+    known = load(path)
     for marker in folder.glob("*/*/*/tuned-*-*"):
         case = Case(*marker.parts[-4:-1], *marker.name.split("-")[1:])
-        if _entry(path, case) is None:
+        if _entry(known, case) is None:
             marker.unlink()

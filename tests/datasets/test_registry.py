@@ -84,7 +84,17 @@ def test_auto_takes_a_part_that_is_at_hand_and_says_so(known, tmp_path):
     hold(tmp_path, "twitter", "subset", known)
     origin = registry.choose_origin("twitter", known, "auto", tmp_path, tmp_path / "raw", never)
     assert (origin.source, origin.kind) == ("mirror", "subset")
-    assert "twitter: trained on the part that is at hand" in origin.notice
+    assert origin.notice == (
+        "twitter: only a part of it is at hand, and counts as a part; all of it is on its server: "
+        '--config "data={source: canonical}"'
+    )
+    nowhere = {"twitter": {"archives": [dict(one) for one in known["twitter"]["archives"]]}}
+    for archive in nowhere["twitter"]["archives"]:
+        archive["files"] = [
+            {key: value for key, value in file.items() if key != "url"} for file in archive["files"]
+        ]
+    origin = registry.choose_origin("twitter", nowhere, "auto", tmp_path, tmp_path / "raw", never)
+    assert origin.notice.endswith("counts as a part")
 
 
 def test_a_mirror_that_lacks_a_file_is_named(known, tmp_path):

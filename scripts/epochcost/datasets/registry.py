@@ -102,7 +102,7 @@ def choose_origin(
         _fetched_before(name, "subset", choices, raw),
     ):
         if origin is not None:
-            return origin if origin.kind == "complete" else replace(origin, notice=_part_of(name))
+            return origin if origin.kind == "complete" else _noticed(origin, name, choices)
     downloadable = next((a for a in choices if a.downloadable), None)
     if downloadable and (reachable or can_fetch)(downloadable.files[0].url):
         return Origin("canonical", downloadable.kind)
@@ -144,11 +144,12 @@ def choose_weights(
     )
 
 
-def _part_of(name: str) -> str:
-    return (
-        f"{name}: trained on the part that is at hand; for all of it from its server: "
-        '--config "data={source: canonical}"'
-    )
+def _noticed(origin: Origin, name: str, choices: list[Archive]) -> Origin:
+    """The origin of a part of a data set, with a notice."""
+    notice = f"{name}: only a part of it is at hand, and counts as a part"
+    if any(archive.kind == "complete" and archive.downloadable for archive in choices):
+        notice += '; all of it is on its server: --config "data={source: canonical}"'
+    return replace(origin, notice=notice)
 
 
 def _from_server(name: str, choices: list[Archive]) -> Origin:
