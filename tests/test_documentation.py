@@ -58,6 +58,27 @@ def test_the_tables_of_the_documentation_are_what_the_workflow_makes_of_its_reco
         assert part.strip() in (ROOT / "docs" / document).read_text()
 
 
+def test_how_far_frameworks_agree_is_what_the_table_of_results_says():
+    text = (ROOT / "docs/results.md").read_text()
+    qualities = {}
+    for line in text.partition("**Reading the rows**")[0].splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 13 and re.match(r"[\d.]+", cells[3]) and "(tuned)" not in cells[1]:
+            qualities.setdefault(cells[0], []).append(float(cells[3].split()[0]))
+    agree = re.search(r"^Frameworks agree: .*?\. Most", text, re.MULTILINE | re.DOTALL)[0]
+    accuracies, _, losses = " ".join(agree.split()).partition("the losses of ")
+    said = {
+        workload: float(by)
+        for by, workloads in re.findall(r"([\d.]+) \(([^)]+)\)", accuracies)
+        for workload in re.findall(r"`(\w+)`", workloads)
+    }
+    said |= {workload: float(by) for workload, by in re.findall(r"`(\w+)` by (\d\.\d+)", losses)}
+    # The cats and dogs are trained by one framework alone.
+    assert said.keys() == qualities.keys() - {"catsdogs_resnet50"}
+    for workload, by in said.items():
+        assert by == pytest.approx(max(qualities[workload]) - min(qualities[workload]), abs=6e-4)
+
+
 def test_a_table_of_results_may_be_of_one_machine(tables_of_the_documentation):
     script = ("scripts/quality.py", "--tables", tables_of_the_documentation, "--output", "-")
     whole = output_of(*script)
