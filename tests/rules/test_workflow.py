@@ -73,9 +73,9 @@ def test_a_second_run_does_nothing(done):
 
 @contextmanager
 def changed(script):
-    """A script with another content, for a while."""
+    """A script with other code, for a while."""
     original = script.read_text()
-    script.write_text(original + "# changed\n")
+    script.write_text(original + "CHANGED = True\n")
     try:
         yield
     finally:
