@@ -91,7 +91,7 @@ def code_of(room):
 
 
 def own_models():
-    """The Python files of one's own workloads, as checksums: rows tell what the present ones are."""
+    """Checksums of the files of one's own workloads: rows of earlier ones are marked in tables."""
     return [recipe["code"] for recipe in KNOWN.recipes.values() if "code" in recipe]
 
 
