@@ -177,6 +177,27 @@ def test_the_ratios_of_searches_are_those_of_their_last_four_rounds():
     assert not searches
 
 
+def test_the_full_runs_beside_the_searches_are_on_record(tables_of_the_documentation):
+    times = {}
+    with (tables_of_the_documentation / "runs.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            if (row["source_id"], row["scale"], row["status"]) == ("own", "full", "ok"):
+                pair = row["workload"], names.framework(row["framework"]), row["variant"]
+                times.setdefault(pair, []).append(float(row["time_s"]))
+    text = (ROOT / "docs/findings.md").read_text()
+    said = text.partition("## What searches found")[2].partition("\n## ")[0]
+    compared = 0
+    for line in re.findall(r"^\| (?!workload).*", said, re.MULTILINE):
+        workload, framework, _, _, *runs = [cell.strip() for cell in line.split("|")[1:-1]]
+        for variant, cell in zip(("default", "tuned"), runs, strict=True):
+            for number in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", cell):
+                seconds = float(number.replace(",", ""))
+                known = times[workload, framework, variant]
+                assert min(abs(one / seconds - 1) for one in known) < 0.005, line
+                compared += 1
+    assert compared > 40
+
+
 def test_the_comparison_with_plain_scripts_has_the_newest_row_of_each_pair():
     with (ROOT / "benchmarks/results/plain.csv").open(newline="") as file:
         newest = {
