@@ -476,15 +476,13 @@ def test_a_damaged_file_and_a_lost_entry_are_cared_for(tmp_path):
     assert not marker.exists()
 
 
-def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(
-    pythons, little, tmp_path
-):
-    """A whole search on little data; what wins is not asserted, that depends on the machine."""
+def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(pythons, few, tmp_path):
+    """A whole search on a few pictures; what wins is not asserted, that depends on the machine."""
     output, records = tmp_path / "tuned.yaml", tmp_path / "tuning"
     done = subprocess.run(
         [
             *(sys.executable, ROOT / "scripts/tune.py", "mnist_mlp", "keras-jax"),
-            *("--python", pythons["keras-jax"], "--data", little),
+            *("--python", pythons["keras-jax"], "--data", few),
             *("--output", output, "--records", records),
         ],
         capture_output=True,

@@ -10,12 +10,11 @@ from epochcost.datasets import arrays
 
 
 @pytest.fixture(scope="session")
-def quick(pythons, little, few, tmp_path_factory):
+def quick(pythons, few, tmp_path_factory):
     """Makes quick runs with given options; the record, made once for the same ones."""
 
     @cache
-    def made(workload, framework, *options):
-        data = few if workload == "mnist_cnn" else little
+    def made(workload, framework, *options, data=few):
         path = tmp_path_factory.mktemp("run") / "r.json"
         return train(pythons[framework], workload, framework, data, path, *options)
 

@@ -21,7 +21,10 @@ from epochcost.records.names import RunName
 
 @dataclass
 class Killed:
-    """A full training that is started, killed, and started again."""
+    """A full training that is started, killed, and started again.
+
+    epochs: how many it trains; None for those of its recipe.
+    """
 
     python: Path
     framework: str
@@ -30,7 +33,7 @@ class Killed:
     options: tuple = ()
     workload: str = "mnist_mlp"
     variant: str = "default"
-    epochs: int = 20
+    epochs: int | None = 4
     lived_s: float = 0.0
     seen: list[dict] = field(default_factory=list)
     _process: subprocess.Popen | None = None
@@ -47,6 +50,8 @@ class Killed:
             *(self.python, ROOT / "scripts/train.py", self.workload, self.framework),
             *("--data", self.data, "--variant", self.variant, "--scale", "full", *self.options),
         ]
+        if self.epochs:
+            command += ["--epochs", str(self.epochs)]
         self._begun, self._began_at = time.monotonic(), time.time()
         self._process = subprocess.Popen(
             [*command, *options], cwd=self.folder, stderr=subprocess.PIPE, text=True, **more
@@ -126,7 +131,7 @@ def killed(pythons, little, tmp_path):
 def test_a_killed_training_goes_on_and_learns_the_same(
     killed, pythons, little, tmp_path, framework
 ):
-    run = killed(framework, "--epochs", "8")
+    run = killed(framework)
     run.epochs = 8
     for epochs in (2, 5):
         run.start()
@@ -175,6 +180,7 @@ def kill_at_random(run: Killed, kills: int, dice: random.Random) -> int:
 
 def test_kills_at_random_moments_lose_no_epoch_and_no_record(killed):
     run = killed("keras-tensorflow")
+    run.epochs = 20
     kills = kill_at_random(run, 3, random.Random(1))
     record = run.check() if run.record.exists() else run.finish()
     assert record["interruptions"] <= kills
@@ -185,6 +191,7 @@ def test_kills_at_random_moments_lose_no_epoch_and_no_record(killed):
 @pytest.mark.parametrize("framework", ["pytorch", "keras-tensorflow"])
 def test_many_kills(killed, framework, seed):
     run = killed(framework)
+    run.epochs = 20
     kills = kill_at_random(run, 5, random.Random(100 + seed))
     record = run.check() if run.record.exists() else run.finish()
     print(f"{framework}: {kills} kills, {record['interruptions']} interruptions")
@@ -192,7 +199,7 @@ def test_many_kills(killed, framework, seed):
 
 def test_fine_tuning_from_random_weights_goes_on_between_its_parts(killed, few_pictures):
     run = killed("fastai")
-    run.workload, run.data = "catsdogs_resnet50", few_pictures
+    run.workload, run.epochs, run.data = "catsdogs_resnet50", None, few_pictures
     run.start()
     run.wait_for(lambda state: state.get("epochs"))
     assert run.end()
@@ -205,7 +212,7 @@ def test_fine_tuning_from_random_weights_goes_on_between_its_parts(killed, few_p
 
 
 def test_fastai_goes_on_too(killed, pythons, little_pictures, tmp_path):
-    options, data = ("--epochs", "3", "--batch-size", "20"), little_pictures("mnist_cnn")
+    options, data = ("--batch-size", "20"), little_pictures("mnist_cnn")
     run = killed("fastai", *options)
     run.workload, run.epochs, run.data = "mnist_cnn", 3, data
     run.start()
@@ -215,7 +222,7 @@ def test_fastai_goes_on_too(killed, pythons, little_pictures, tmp_path):
     assert record["interruptions"] == 1
     whole = train(
         pythons["fastai"], "mnist_cnn", "fastai", data, tmp_path / "whole.json",
-        *("--scale", "full", *options),
+        *("--scale", "full", "--epochs", "3", *options),
     )  # fmt: skip
     losses, theirs = ([epoch["loss"] for epoch in one["epochs"]] for one in (record, whole))
     assert losses[0] == pytest.approx(theirs[0])
@@ -265,6 +272,7 @@ def test_a_training_that_is_killed_each_time_is_a_failed_run(killed):
 
 def test_a_time_limit_makes_a_failed_run(killed):
     run = killed("pytorch")
+    run.epochs = 1_000
     _, said = run.start("--time-limit", "3").communicate()
     content = files.read_json(run.record)
     assert content["status"] == "failed"
