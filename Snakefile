@@ -44,6 +44,7 @@ onstart:
         refuse_other_hardware()
         refuse_hardware_without_partition()
         refuse_hardware_without_cores()
+        refuse_own_python_without_packages()
         refuse_dear_plan()
 
 

@@ -196,7 +196,7 @@ def _measure(
     definition = workloads.load(
         arguments.workload, frameworks.FRAMEWORKS[arguments.framework].needs
     )
-    with workloads.blamed(definition):
+    with errors.blamed(definition.__file__):
         random.seed(arguments.seed + arguments.trial)
         np.random.seed(arguments.seed + arguments.trial)  # a split at random stays the same
         prepared, split, reading = _read_data(arguments.data, recipe, definition)
@@ -223,7 +223,7 @@ def _measure(
         clock.add(phase, seconds)
     given_up = checkpoints is not None and checkpoints.starts > MOST_STARTS
     limit_s = arguments.time_limit
-    with workloads.blamed(definition):
+    with errors.blamed(definition.__file__):
         failure = _train(framework, definition, split, clock, about, settings, limit_s, given_up)
     about["software"] = software.describe(framework, settings) | {"variables": effective}
     shares, seen = activity.summary(), sampler.stop()

@@ -7,9 +7,9 @@ best and the best with settings that quick runs may misjudge, and four confirm w
 round has a seed of its own. (Where two epochs take more than five minutes, these are quick runs.)
 Chance decides who comes first in a round. What wins every round, by a median of 3 % and at the same
 quality, is kept. A run disturbed by other work on the machine is repeated once, and one that takes
-a minute more than twice as long as the defaults (four times, if it compiles) is given up. In: a
-folder of prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run below
-results/tuning/.
+a minute more than twice as long as the defaults (four times, if it compiles), or fails, is given
+up. In: a folder of prepared arrays. Out: an entry in config/tuned.yaml, and a record of every run
+below results/tuning/.
 """
 
 import argparse
@@ -112,6 +112,8 @@ def tune(arguments: argparse.Namespace) -> None:
         chosen, _ = _won(runs, contenders, epochs, first, final=False)
         contenders = [chosen] if chosen else []
     best, ratio = _won(runs, contenders, epochs, last)
+    if runs.erred and not best:
+        runs.defaults()  # which raises if it is not the settings that are to blame
     what = recipe_id(runs.recipe), runs.data
     case = tuning.Case(here, arguments.workload, arguments.framework, *what)
     tuning.save(arguments.output, case, best, runs.version)
@@ -224,7 +226,10 @@ class Runs:
 
     recipe: of the workload.
     version: of the framework, once a run was made.
+    erred: whether a run with settings ended by an error that its record cannot say.
     """
+
+    erred = False
 
     def __init__(self, arguments: argparse.Namespace, here: str) -> None:
         self._arguments = arguments
@@ -285,7 +290,7 @@ class Runs:
         scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
         limit = ["--time-limit", f"{self._patience(settings, epochs):.0f}"] if self._first else []
         what = ["--settings", json.dumps(settings), "--trial", str(trial)]
-        self._train(*what, "--record", str(record), *scale, *limit)
+        self._train(*what, "--record", str(record), *scale, *limit, may_fail=bool(settings))
         # A process killed by the system, perhaps for its memory, leaves no record.
         return files.read_json(record) if record.exists() else None
 
@@ -300,8 +305,12 @@ class Runs:
         taken = [int(path.stem) for path in self._folder.glob("*.json") if path.stem.isdigit()]
         return max(taken, default=0) + 1
 
-    def _train(self, *options: str) -> subprocess.CompletedProcess:
-        """Run scripts/train.py."""
+    def _train(self, *options: str, may_fail: bool = False) -> subprocess.CompletedProcess:
+        """Run scripts/train.py.
+
+        Args:
+            may_fail: whether an error in it says that its settings do not work.
+        """
         given = self._arguments
         weights = ["--weights", str(given.weights)] if given.weights else []
         done = subprocess.run(
@@ -316,7 +325,11 @@ class Runs:
         )
         if done.returncode > 0:
             said = done.stderr.strip().splitlines() or ["it said nothing"]
-            raise errors.InputError(f"a training ended with status {done.returncode}: {said[-1]}")
+            why = f"a training ended with status {done.returncode}: {said[-1]}"
+            if not (may_fail and done.returncode == 1):
+                raise errors.InputError(why)
+            self.erred = True
+            print(why, flush=True)
         return done
 
 

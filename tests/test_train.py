@@ -334,6 +334,37 @@ def test_each_sample_has_a_label_and_there_are_some(samples, labels, message):
         train.workloads.check_split(split, recipe)
 
 
+def test_labels_are_class_numbers_in_arrays():
+    recipe = {"quality": {"metric": "loss"}, "loss": "categorical_crossentropy", "model": {}}
+    samples = np.zeros((3, 4))
+    for labels, message in (
+        (np.eye(3), r"y_train has the shape \(3, 3\); it holds class numbers, one per sample"),
+        (np.zeros((3, 1)), r"y_train has the shape \(3, 1\)"),
+        ([0, 1, 2], "y_train is no NumPy array of samples, but a list"),
+        (np.array(1), "y_train is no NumPy array of samples, but a ndarray"),
+        (None, "y_train is no NumPy array of samples, but a NoneType"),
+    ):
+        with pytest.raises(InputError, match=message):
+            train.workloads.check_split(train.workloads.Split(samples, labels), recipe)
+    with pytest.raises(InputError, match="`inputs` gives a tuple, not a Split"):
+        train.workloads.check_split((samples, samples), recipe)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("classes = (", r"line 1: SyntaxError: '\(' was never closed"),
+        ("\nimport not_there\n", "line 2: ModuleNotFoundError: No module named 'not_there'"),
+        ("UNITS = 2\nUNITS.shape\n", "line 2: AttributeError: 'int' object has no attribute"),
+    ],
+)
+def test_a_workloads_file_that_cannot_be_imported_is_one_line(monkeypatch, tmp_path, text, what):
+    (tmp_path / "own_workload.py").write_text(text)
+    monkeypatch.setattr(train.workloads, "__path__", [str(tmp_path)])
+    with pytest.raises(InputError, match=rf"own_workload\.py, {what}"):
+        train.workloads.load("own_workload")
+
+
 def test_ranges_are_those_of_labels_and_words_alone():
     def split(x, y):
         return train.workloads.Split(x, y, x[:0], y[:0], vocabulary=26)

@@ -160,6 +160,22 @@ def test_defaults_that_fail_later_are_said_and_leave_no_entry(monkeypatch, tmp_p
     assert not (tmp_path / "tuned.yaml").exists()
 
 
+def test_that_nothing_beats_the_defaults_is_not_said_where_the_machine_fails(monkeypatch, tmp_path):
+    settings = [("a", True), ("b", 2), ("b", 3), ("c", True)]
+    runs = FakeRuns({(): 100.0} | {(setting,): None for setting in settings})
+    runs.erred, path = True, tmp_path / "tuned.yaml"
+    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
+    tune.tune(argparse.Namespace(**NAMED, output=path))
+    assert found_in(path) == {"w": {"pytorch": {}}}
+    assert runs.made[-1] == ({}, None)
+    path.unlink()
+    outcomes = iter([tune.Outcome(100.0, None, None, 20.0), None])
+    runs.run = lambda settings, epochs=None, trial=1: None if settings else next(outcomes)
+    with pytest.raises(InputError, match="w with pytorch fails with the defaults"):
+        tune.tune(argparse.Namespace(**NAMED, output=path))
+    assert not path.exists()
+
+
 def test_devices_are_no_setting(tmp_path):
     path = tmp_path / "tuned.yaml"
     tuning.save(path, HERE, {"devices": "2"}, "torch 2")
@@ -365,7 +381,7 @@ def test_defaults_that_fail_end_the_search(monkeypatch, tmp_path):
         gone.defaults()
 
 
-def test_a_setting_that_takes_far_too_long_or_dies_is_a_failed_one(monkeypatch, tmp_path):
+def test_a_setting_that_takes_far_too_long_or_dies_is_a_failed_one(monkeypatch, capsys, tmp_path):
     python = tmp_path / "python"
     python.write_text(
         f"""#!{sys.executable}
@@ -374,6 +390,8 @@ settings, record = (sys.argv[sys.argv.index(o) + 1] for o in ("--settings", "--r
 settings = json.loads(settings)
 if settings.get("needs") == "more than there is":
     os.kill(os.getpid(), signal.SIGKILL)
+if settings.get("needs") == "what there is not":
+    raise ValueError("it cannot be compiled")
 content = json.load(open({str(ROOT / "tests/records/quick.json")!r}))
 if settings and float(sys.argv[sys.argv.index("--time-limit") + 1]) < settings["needs"]:
     content["status"] = "failed"
@@ -396,6 +414,9 @@ json.dump(content | {{"wall_s": 20}}, open(record, "w"))
         assert runs.run({"needs": 82, name: True}) is None
     assert runs.run({"needs": 42, "jit_compile": False}) is None
     assert runs.run({"needs": "more than there is"}) is None
+    assert runs.run({"needs": "what there is not"}) is None
+    assert "status 1: ValueError: it cannot be compiled\n" in capsys.readouterr().out
+    assert runs.erred
     assert runs.run({}).quality is None
     # Whole epochs, too, may take so many times as long as the defaults would need for them.
     seconds = 2 * runs.run({}).seconds / 20

@@ -50,7 +50,7 @@ try:
     if workflow.is_main_process:
         # While a job runs elsewhere, its record may be on its way.
         PLAN.drop_stale_markers(RECORDS, MARKERS)
-    tuning.drop_stale_markers(TUNED, TUNING)
+        tuning.drop_stale_markers(TUNED, TUNING)
     prices.load(*PRICES, rates=KNOWN["exchange_rates"])
     configuration.check_legacy(KNOWN["frameworks"], Path(".venvs"))
 except (InputError, OSError) as error:

@@ -108,6 +108,33 @@ def refuse_other_hardware():
         sys.exit(f"epochcost: {one_line(error)}")
 
 
+# What training imports beside frameworks, and what the packages are called.
+IMPORTED = {"numpy": "numpy", "psutil": "psutil", "pynvml": "nvidia-ml-py", "yaml": "pyyaml"}
+# Prints, if it fails, the reason as its last line.
+CAN_TRAIN = (
+    "import sys; sys.version_info < (3, 11) and sys.exit(f'it is {sys.version.split()[0]}'); "
+    f"import {', '.join(IMPORTED)}"
+)
+
+
+def refuse_own_python_without_packages():
+    """End the run before its first job if a configured Python lacks what training imports."""
+    if not workflow.local_exec:  # the nodes may have another one under the same path
+        return
+    for python in {own_python(run.framework) for run in PLAN.possible} - {None}:
+        try:
+            done = subprocess.run([python, "-c", CAN_TRAIN], capture_output=True, text=True)
+            said = done.stderr.strip() or f"it ended with status {done.returncode}"
+            reason = said.splitlines()[-1] if done.returncode else None
+        except OSError as error:
+            reason = error.strerror
+        if reason:
+            sys.exit(
+                f"epochcost: config: python: {python}: {reason}; a Python of one's own is 3.11 or "
+                f"newer, with {', '.join(IMPORTED.values())} and the framework"
+            )
+
+
 def refuse_dear_plan():
     """End the run before its first job if it would cost more than `max_cost_usd`."""
     if KNOWN["max_cost_usd"] is None:

@@ -4,7 +4,9 @@ import argparse
 import difflib
 import math
 import sys
-from collections.abc import Callable, Iterable
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 SIGNATURE = "epochcost"
@@ -53,6 +55,29 @@ def one_line(error: BaseException) -> str:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}"
     return " ".join(str(error).split())
+
+
+@contextmanager
+def blamed(path: str) -> Iterator[None]:
+    """Report an error that comes from the file `path`, such as a user's own, by its line there.
+
+    Raises:
+        InputError: it does. It may be the file's fault, or that of what it was given.
+    """
+    try:
+        yield
+    except (InputError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        calls = traceback.extract_tb(error.__traceback__)
+        lines = [call.lineno for call in calls if call.filename == path]
+        if isinstance(error, SyntaxError) and error.filename == path:
+            lines.append(error.lineno)
+        if not lines:
+            raise
+        text = error.msg if isinstance(error, SyntaxError) else one_line(error)
+        what = f"{type(error).__name__}: {text}"
+        raise InputError(f"{path}, line {lines[-1]}: {what}") from error
 
 
 def run(command: Callable[[], int | None]) -> None:

@@ -57,3 +57,8 @@ def test_variables_that_change_how_a_framework_computes_are_shown_as_settings(re
     }
     settings = rows.run_row(record, "").settings
     assert settings == "NVIDIA_TF32_OVERRIDE=1 XLA_FLAGS='--xla_a --xla_b' threads=1"
+
+
+def test_samples_that_were_left_out_are_in_the_row(record):
+    data = record["data"] | {"skipped": 3}
+    assert rows.run_row(record | {"data": data}, "this machine").skipped == 3

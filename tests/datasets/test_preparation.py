@@ -96,6 +96,27 @@ def test_what_has_no_preparation_says_so(tmp_path):
         )
 
 
+@pytest.mark.parametrize(
+    ("gives", "message"),
+    [
+        ("{'x': rng.nothing}", r"own_data\.py, line 3: AttributeError: .*nothing"),
+        ("[1, 2]", r"own_data\.py: `synthetic` gives a list, not a dict of arrays by name"),
+        ("{'x': [1, 2]}", r"own_data\.py: `synthetic` gives x, which is no NumPy array, or one"),
+        ("{'x': np.array(['a', None])}", "`synthetic` gives x, which is no NumPy array, or one"),
+        ("(", r"own_data\.py, line 3: SyntaxError"),
+    ],
+)
+def test_a_mistake_in_a_data_set_of_ones_own_is_one_line(tmp_path, monkeypatch, gives, message):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_data", raising=False)
+    (tmp_path / "own_data.py").write_text(
+        f"import numpy as np\ndef prepare(paths, left_out): ...\ndef synthetic(rng): return {gives}"
+    )
+    with pytest.raises(InputError, match=message):
+        preparation.prepare("own", "synthetic", tmp_path, tmp_path / "out", "own_data")
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_altered_archive_is_set_aside_before_it_is_read(tmp_path, mirror):
     raw, known = tmp_path / "raw", configuration.load().datasets
     download.fetch("nietzsche", "complete", "mirror", known, raw, mirror)
@@ -344,6 +365,19 @@ def test_both_tables_of_tweets_are_read_with_quotes_and_newlines_inside(tmp_path
     assert skipped == {"no text": 1, "not UTF-8": 1, "NUL bytes": 1}
 
 
+def test_rows_of_neither_class_are_counted_and_lengthen_no_other_tweet(tmp_path):
+    header, *rows = THINKNOOK.splitlines(keepends=True)
+    neither = b"7,2,Sentiment140,neither\r\nnor\r\n"
+    table = tmp_path / "Sentiment Analysis Dataset.csv"
+    table.write_bytes(header + b"a rest\r\n" + rows[0] + neither + b"8,1,Kaggle,good\r\n")
+    skipped = Counter()
+    assert list(twitter._tweets({table.name: table}, skipped)) == [
+        (0, ' "is so sad, for my\r\n'),
+        (1, "good\r\n"),
+    ]
+    assert skipped == {"no tweet of the two classes": 2}
+
+
 def test_a_tweet_whose_quotes_never_close_costs_itself_and_is_counted(tmp_path):
     skipped = Counter()
     open_ended = b'"4","7","d","q","u","' + 150_000 * b"x" + b"\r\n"
@@ -457,6 +491,8 @@ def test_tables_of_tweets_that_are_none_are_refused(tmp_path):
     ):
         with pytest.raises(InputError, match=message):
             twitter.prepare(tweets(tmp_path, name, content), Counter())
+    with pytest.raises(InputError, match="txt: tweets are in one table, or one text file per"):
+        twitter.prepare({"a.txt": tmp_path, "b.txt": tmp_path}, Counter())
     path = tmp_path / "tweets.zip"
     path.write_bytes(b"PK")
     with pytest.raises(InputError, match="not a whole zip archive"):

@@ -117,6 +117,7 @@ def test_a_run_that_may_use_one_core_uses_one(pythons, little, tmp_path, framewo
         prefix=("taskset", "-c", "0"),
     )  # fmt: skip
     assert record["machine"]["usable_cores"] == 1
+    assert record["machine"]["core_numbers"] == "0"
     assert record["software"]["threads"] == 1
     assert record["utilisation"]["cpu_share"] <= 1.1 / record["machine"]["logical_cores"]
 

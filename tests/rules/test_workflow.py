@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sys
 from contextlib import contextmanager
 
 import pytest
@@ -111,7 +112,9 @@ def test_a_training_that_crashes_after_its_record_loses_nothing(done):
     before = done.records()
     python = done.folder / "crashing-python"
     real = yaml.safe_load((done.folder / "config/config.yaml").read_text())["python"]["torch"]
-    python.write_text(f'#!/bin/sh\n{real} "$@"\nexit 134\n')
+    python.write_text(
+        f'#!/bin/sh\n{real} "$@" || exit $?\ncase "$1" in *train.py) exit 134;; esac\n'
+    )
     python.chmod(0o755)
     path = "local/mnist_mlp/pytorch/default-2.json"
     try:
@@ -159,6 +162,23 @@ def test_a_machine_is_not_measured_as_another(done):
     assert "\nepochcost: this machine is not gce-p100" in failed.stderr
     assert "rule train_gce_p100" not in failed.stderr
     assert not list((done.folder / "results/runs").glob("gce-p100/**/*.json"))
+
+
+def test_a_python_without_the_packages_of_training_is_refused(done):
+    bare = done.folder / "bare-python"
+    words = ("--config", "runs=2", "frameworks=pytorch", f"python={{torch: {bare}}}")
+    for text, mode, reason in (
+        (f'exec {sys.executable} -S "$@"', 0o755, "No module named 'numpy'; a Python of one's own"),
+        ("exit 3", 0o755, "it ended with status 3; a Python"),
+        ("exit 3", 0o644, "Permission denied; a Python"),
+    ):
+        bare.write_text(f"#!/bin/sh\n{text}\n")
+        bare.chmod(mode)
+        failed = done.snakemake("measure", *words, check=False)
+        assert failed.returncode == 1
+        assert f"\nepochcost: config: python: {bare}: " in failed.stderr
+        assert reason in failed.stderr
+        assert "rule train_local" not in failed.stderr
 
 
 def test_a_tuned_training_waits_for_a_search_where_none_was_made(clone):

@@ -82,6 +82,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         data_source="published",
         data_complete=True,
         train_samples=None,
+        skipped=None,
         data_id="",
         weights="",
         settings="",

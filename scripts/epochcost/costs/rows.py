@@ -31,6 +31,7 @@ class RunRow:
         check them). For a quick run it is measured.
     start_s: of these, seconds of a start: without lost work; of all starts together where the run
         was interrupted.
+    skipped: how many samples were left out as damaged.
     weights: what the model started from, `random` where its recipe's weights were not available;
         empty where the recipe names none.
     data_id: which prepared arrays trained an own run: the start of the sha256 over them.
@@ -62,6 +63,7 @@ class RunRow:
     data_source: str
     data_complete: bool
     train_samples: int | None
+    skipped: int | None
     data_id: str
     weights: str
     settings: str
@@ -151,6 +153,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         data_source=data["source"],
         data_complete=data["complete"],
         train_samples=data["train_samples"],
+        skipped=data["skipped"],
         data_id=data["sha256"][:8],
         weights=_weights(record["weights"]),
         settings=_settings(record["software"]),

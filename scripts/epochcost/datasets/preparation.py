@@ -3,6 +3,7 @@
 import hashlib
 import importlib.util
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from epochcost import files
 from epochcost.datasets import arrays, download, fetched
-from epochcost.errors import InputError
+from epochcost.errors import InputError, blamed
 
 _SYNTHETIC_SEED = 20171128
 # The modules that those which prepare data sets have in common.
@@ -56,11 +57,14 @@ def prepare(name: str, kind: str, raw: Path, folder: Path, module: str | None = 
         The path of the manifest.
 
     Raises:
-        InputError: the data set cannot be prepared yet, or a file is missing or damaged.
+        InputError: the data set cannot be prepared yet, a file is missing or damaged, or the module
+            has a mistake.
     """
     prepares = _import(name, module or module_of(name))
     if kind == "synthetic":
-        values = prepares.synthetic(np.random.default_rng(_SYNTHETIC_SEED))
+        with blamed(prepares.__file__):
+            values = prepares.synthetic(np.random.default_rng(_SYNTHETIC_SEED))
+        _check(values, f"{prepares.__file__}: `synthetic`")
         return arrays.save(folder, values, name, kind, "synthetic", {}, {})
     about, paths = fetched.read(raw / name / f"{kind}.json"), {}
     for file_name, checksum in about.checksums.items():
@@ -69,16 +73,29 @@ def prepare(name: str, kind: str, raw: Path, folder: Path, module: str | None = 
             raise InputError(f"{path} is missing; delete {raw / name / kind}.json and run again")
         paths[file_name] = download.verified(path, checksum)
     skipped: Counter[str] = Counter()
-    values = prepares.prepare(paths, skipped)
+    with blamed(prepares.__file__):
+        values = prepares.prepare(paths, skipped)
+    _check(values, f"{prepares.__file__}: `prepare`")
     inputs = about.checksums
     return arrays.save(folder, values, name, kind, about.source, inputs, dict(skipped))
 
 
 def _import(name: str, module: str) -> ModuleType:
-    if importlib.util.find_spec(module) is None:
+    spec = importlib.util.find_spec(module)
+    if spec is None:
         raise InputError(f"{name} cannot be prepared: there is no module {module}")
-    found = importlib.import_module(module)
+    with blamed(spec.origin):
+        found = importlib.import_module(module)
     for function in ("prepare", "synthetic"):
         if not hasattr(found, function):
             raise InputError(f"{name} cannot be prepared: {module} has no function {function}")
     return found
+
+
+def _check(values: object, who: str) -> None:
+    """Refuse what is not arrays by name; those of Python's objects cannot be read back."""
+    if not isinstance(values, Mapping):
+        raise InputError(f"{who} gives a {type(values).__name__}, not a dict of arrays by name")
+    for name, value in values.items():
+        if not isinstance(value, np.ndarray | np.generic) or value.dtype.hasobject:
+            raise InputError(f"{who} gives {name}, which is no NumPy array, or one of objects")

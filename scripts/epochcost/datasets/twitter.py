@@ -14,6 +14,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from epochcost.errors import InputError
 
 _SENTIMENT140 = "training.1600000.processed.noemoticon.csv"
 _POLARITIES = {"0": 0, "4": 1}
-_THINKNOOK = re.compile(rb"\d+,([01]),[^,]*,(.*)", re.DOTALL)
+_THINKNOOK = re.compile(rb"\d+,(?:([01]),[^,]*|[^,]*,(?:Sentiment140|Kaggle)),(.*)", re.DOTALL)
 _THINKNOOK_HEADER = b"ItemID,Sentiment,SentimentSource,SentimentText"
 # What the study (Manne 2018) replaces before it splits, in this order. Its white space is ASCII's.
 _REPLACED = [
@@ -104,25 +105,41 @@ def _tweets(paths: dict[str, Path], skipped: Counter) -> Iterator[tuple[int, str
             with open(paths[name], "rb") as file:
                 yield from _readable(((label, line) for line in file), skipped)
         return
+    if len(paths) > 1:
+        raise InputError(f"{', '.join(paths)}: tweets are in one table, or one text file per class")
     (path,) = paths.values()
+    if path.suffix == ".csv":
+        with open(path, "rb") as file:
+            yield from _of_table(path.name, file, path, skipped)
+        return
     try:
         with zipfile.ZipFile(path) as archive:
-            name = next((n for n in archive.namelist() if n.endswith(_SENTIMENT140)), None)
-            if name:
-                with archive.open(name) as file:
-                    yield from _sentiment140(file, skipped)
-                return
-            name = next((n for n in archive.namelist() if n.endswith(".csv")), None)
-            if name is None:
+            tables = [name for name in archive.namelist() if name.endswith(".csv")]
+            if not tables:
                 raise InputError(f"{path} holds no table of tweets")
+            name = next((name for name in tables if name.endswith(_SENTIMENT140)), tables[0])
             with archive.open(name) as file:
-                yield from _readable(_thinknook(file, path), skipped)
+                yield from _of_table(name, file, path, skipped)
     except NOT_WHOLE as error:
         raise InputError(f"{path} is not a whole zip archive: {error}") from None
 
 
-def _readable(tweets: Iterable[tuple[int, bytes]], skipped: Counter) -> Iterator[tuple[int, str]]:
+def _of_table(
+    name: str, file: IO[bytes], path: Path, skipped: Counter
+) -> Iterator[tuple[int, str]]:
+    if name.endswith(_SENTIMENT140):
+        yield from _sentiment140(file, skipped)
+    else:
+        yield from _readable(_thinknook(file, path), skipped)
+
+
+def _readable(
+    tweets: Iterable[tuple[int | None, bytes]], skipped: Counter
+) -> Iterator[tuple[int, str]]:
     for label, content in tweets:
+        if label is None:
+            skipped["no tweet of the two classes"] += 1
+            continue
         text = decoded(content, skipped)
         if text is None:
             continue
@@ -132,7 +149,7 @@ def _readable(tweets: Iterable[tuple[int, bytes]], skipped: Counter) -> Iterator
         yield label, text
 
 
-def _sentiment140(file, skipped: Counter) -> Iterator[tuple[int, str]]:
+def _sentiment140(file: IO[bytes], skipped: Counter) -> Iterator[tuple[int, str]]:
     """Rows of polarity, id, date, query, user, text; quoted, in Latin-1."""
     lines = io.TextIOWrapper(file, encoding="latin-1", newline="")
     for row in _rows(csv.reader(lines), skipped):
@@ -159,10 +176,11 @@ def _rows(reader, skipped: Counter) -> Iterator[list[str]]:
             skipped["a cell without an end"] += reader.line_num - begin  # each line is a tweet
 
 
-def _thinknook(file, path: Path) -> Iterator[tuple[int, bytes]]:
+def _thinknook(file: IO[bytes], path: Path) -> Iterator[tuple[int | None, bytes]]:
     """Rows of number, class, source, text; the text's quotes and commas are not escaped.
 
-    A line that does not start like a row continues the tweet before it.
+    A line that does not start like a row continues the tweet before it; without one, or with a row
+    of neither class, the class is None.
     """
     header = file.readline().strip().removeprefix(b"\xef\xbb\xbf")
     if header != _THINKNOOK_HEADER:
@@ -170,12 +188,13 @@ def _thinknook(file, path: Path) -> Iterator[tuple[int, bytes]]:
     row = None
     for line in file:
         begin = _THINKNOOK.fullmatch(line)
-        if begin:
-            if row:
-                yield row
-            row = (int(begin[1]), begin[2])
-        elif row:
-            row = (row[0], row[1] + line)
+        if row and not begin:
+            if row[0] is not None:
+                row = (row[0], row[1] + line)
+            continue
+        if row:
+            yield row
+        row = (int(begin[1]), begin[2]) if begin and begin[1] else (None, b"")
     if row:
         yield row
 

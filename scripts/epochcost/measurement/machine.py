@@ -29,6 +29,7 @@ def describe() -> dict[str, Any]:
         "physical_cores": psutil.cpu_count(logical=False),
         "logical_cores": psutil.cpu_count() or 1,
         "usable_cores": usable_cores(),
+        "core_numbers": _core_numbers(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
         "gpus": found,
         **drivers,
@@ -52,6 +53,16 @@ def allowed_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return psutil.cpu_count() or 1
+
+
+def _core_numbers() -> str | None:
+    """Which logical cores this process may run on: "0-3,8"."""
+    try:
+        said = Path("/proc/self/status").read_text()
+    except OSError:
+        return None
+    found = re.search(r"^Cpus_allowed_list:\s*(\S+)", said, re.M)
+    return found and found[1]
 
 
 def has_bfloat16(device: str) -> bool:

@@ -17,9 +17,6 @@ A user's workload that brings its own data set also has `prepare` and `synthetic
 """
 
 import importlib.util
-import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from epochcost.errors import InputError, one_line
+from epochcost.errors import InputError, blamed
 
 
 @dataclass(frozen=True)
@@ -67,13 +64,25 @@ def check_split(split: Split, recipe: dict[str, Any]) -> None:
     """Refuse what a framework would fail on in the middle of a training, or not notice.
 
     Raises:
-        InputError: there are no samples, or not as many labels; a label or a word is outside of its
-            range; or accuracy on held-out data is wanted and there are none.
+        InputError: it holds something else than arrays; there are no samples, or not as many
+            labels; a label is no class number; it or a word is outside of its range; or accuracy on
+            held-out data is wanted and there are none.
     """
+    if not isinstance(split, Split):
+        raise InputError(f"`inputs` gives a {type(split).__name__}, not a Split")
     for part in ("train", "validation"):
         x, y = (getattr(split, f"{name}_{part}") for name in "xy")
+        for name, values in (("x", x), ("y", y)):
+            may_lack = part == "validation" and values is None
+            if not (may_lack or (isinstance(values, np.ndarray) and values.ndim)):
+                kind = type(values).__name__
+                raise InputError(f"{name}_{part} is no NumPy array of samples, but a {kind}")
         if (samples := _length(x)) != (labels := _length(y)):
             raise InputError(f"x_{part} has {samples} samples, y_{part} {labels}")
+        if y is not None and y.ndim != 1:
+            raise InputError(
+                f"y_{part} has the shape {y.shape}; it holds class numbers, one per sample"
+            )
     if not len(split.x_train):
         raise InputError("`inputs` gives nothing to train on")
     if recipe["quality"]["metric"] == "val_accuracy" and not split.validation_samples:
@@ -118,30 +127,16 @@ def from_zero_to_one(pictures: np.ndarray) -> np.ndarray:
     return np.divide(pictures, 255, dtype=np.float32)
 
 
-@contextmanager
-def blamed(definition: ModuleType) -> Iterator[None]:
-    """Report an error that comes from a workload's file in one line that says where.
+def check(name: str) -> str:
+    """The path of the module of workload `name`, which is not imported.
 
     Raises:
-        InputError: it does. It may be the file's fault, or that of an entry of `model`.
+        InputError: there is none.
     """
-    try:
-        yield
-    except (InputError, OSError, MemoryError):
-        raise
-    except Exception as error:
-        lines = traceback.extract_tb(error.__traceback__)
-        own = [line.lineno for line in lines if line.filename == definition.__file__]
-        if not own:
-            raise
-        what = f"{type(error).__name__}: {one_line(error)}"
-        raise InputError(f"{definition.__file__}, line {own[-1]}: {what}") from error
-
-
-def check(name: str) -> None:
-    """Raise an InputError if workload `name` has no module, without importing it."""
-    if importlib.util.find_spec(f"epochcost.workloads.{name}") is None:
+    found = importlib.util.find_spec(f"epochcost.workloads.{name}")
+    if found is None:
         raise InputError(f"there is no scripts/epochcost/workloads/{name}.py with the model")
+    return found.origin
 
 
 def load(name: str, needs: tuple[str, ...] = ()) -> ModuleType:
@@ -151,10 +146,10 @@ def load(name: str, needs: tuple[str, ...] = ()) -> ModuleType:
         needs: the functions that it must have.
 
     Raises:
-        InputError: there is no such module, or it lacks a function.
+        InputError: there is no such module, it cannot be imported, or it lacks a function.
     """
-    check(name)
-    module = importlib.import_module(f"epochcost.workloads.{name}")
+    with blamed(check(name)):
+        module = importlib.import_module(f"epochcost.workloads.{name}")
     for function in needs:
         if not callable(getattr(module, function, None)):
             raise InputError(
