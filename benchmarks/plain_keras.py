@@ -134,7 +134,7 @@ def compiled_model(workload: str, vocabulary: int, length: int):
             )
             optimizer = optimizers.Adam(0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-8)
             loss = losses.BinaryCrossentropy(from_logits=True)
-            accuracy = [metrics.BinaryAccuracy(threshold=0.0)]
+            accuracy = [metrics.BinaryAccuracy("accuracy", threshold=0.0)]
         case "imdb_bilstm" | "twitter_bilstm":
             model = Sequential(
                 [
@@ -148,7 +148,7 @@ def compiled_model(workload: str, vocabulary: int, length: int):
             epsilon = 1e-8 if workload == "imdb_bilstm" else 1e-7
             optimizer = optimizers.Adam(0.001, beta_1=0.9, beta_2=0.999, epsilon=epsilon)
             loss = losses.BinaryCrossentropy(from_logits=True)
-            accuracy = [metrics.BinaryAccuracy(threshold=0.0)]
+            accuracy = [metrics.BinaryAccuracy("accuracy", threshold=0.0)]
         case "nietzsche_lstm":
             model = Sequential(
                 [

@@ -1,6 +1,7 @@
 """The plain scripts of benchmarks/ do the same work as ours, and are set against it."""
 
 import csv
+import statistics
 import subprocess
 import sys
 
@@ -46,3 +47,25 @@ def test_a_plain_script_ends_where_ours_does(
     assert plain > 0
     if differs:
         assert ours == pytest.approx(plain, rel=differs)
+
+
+def test_epochs_with_and_without_measuring_are_compared_in_one_process(few, pythons, tmp_path):
+    table = tmp_path / "readings.csv"
+    done = subprocess.run(
+        [
+            *(pythons["keras-jax"], ROOT / "benchmarks/readings.py", "mnist_mlp", "keras-jax"),
+            *("--data", few, "--pairs", "6", "--csv", table),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    with table.open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["pairs"], row["epochs"]) == ("6", "of 32 steps")
+    pairs = [line.split() for line in done.stdout.splitlines() if line.endswith(" without")]
+    assert len(pairs) == 6
+    ratios = [float(measured) / float(plain) for measured, _, _, plain, *_ in pairs]
+    assert min(ratios) > 0
+    assert float(row["ratio"]) == pytest.approx(statistics.median(ratios), rel=1e-2)
+    assert float(row["low"]) == pytest.approx(min(ratios), rel=1e-2)
