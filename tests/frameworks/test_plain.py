@@ -4,10 +4,24 @@ import csv
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from epochcost.configuration import ROOT
+
+
+def ran(python, script: str, *arguments, table: Path) -> tuple[list[str], dict[str, str]]:
+    """What a script of benchmarks/ printed, by lines, and the row that it put into the table."""
+    done = subprocess.run(
+        [python, ROOT / "benchmarks" / script, *arguments, "--csv", table],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    with table.open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    return done.stdout.splitlines(), row
 
 
 @pytest.mark.parametrize(
@@ -24,25 +38,17 @@ from epochcost.configuration import ROOT
 def test_a_plain_script_ends_where_ours_does(
     request, pythons, tmp_path, workload, framework, data, differs
 ):
-    table = tmp_path / "plain.csv"
-    done = subprocess.run(
-        [
-            *(sys.executable, ROOT / "benchmarks/compare.py", workload, framework, "--rounds", "1"),
-            *("--data", request.getfixturevalue(data), "--csv", table),
-            *("--python", pythons[framework]),
-        ],
-        capture_output=True,
-        text=True,
+    said, row = ran(
+        *(sys.executable, "compare.py", workload, framework, "--rounds", "1"),
+        *("--data", request.getfixturevalue(data), "--python", pythons[framework]),
+        table=tmp_path / "plain.csv",
     )
-    assert done.returncode == 0, done.stderr
-    with table.open(newline="") as file:
-        (row,) = csv.DictReader(file)
     assert (row["workload"], row["framework"]) == (workload, framework)
     assert float(row["ratio"]) == pytest.approx(
         float(row["ours_ms"]) / float(row["plain_ms"]), rel=1e-3
     )
-    (said,) = [line for line in done.stdout.splitlines() if line.split()[0] == "1"]
-    ours, plain = (float(text.rstrip(",")) for text in said.split()[5:7])
+    (line,) = [line for line in said if line.split()[0] == "1"]
+    ours, plain = (float(text.rstrip(",")) for text in line.split()[5:7])
     assert ours > 0
     assert plain > 0
     if differs:
@@ -50,20 +56,13 @@ def test_a_plain_script_ends_where_ours_does(
 
 
 def test_epochs_with_and_without_measuring_are_compared_in_one_process(few, pythons, tmp_path):
-    table = tmp_path / "readings.csv"
-    done = subprocess.run(
-        [
-            *(pythons["keras-jax"], ROOT / "benchmarks/readings.py", "mnist_mlp", "keras-jax"),
-            *("--data", few, "--pairs", "6", "--csv", table),
-        ],
-        capture_output=True,
-        text=True,
+    said, row = ran(
+        *(pythons["keras-jax"], "readings.py", "mnist_mlp", "keras-jax"),
+        *("--data", few, "--pairs", "6"),
+        table=tmp_path / "readings.csv",
     )
-    assert done.returncode == 0, done.stderr
-    with table.open(newline="") as file:
-        (row,) = csv.DictReader(file)
     assert (row["pairs"], row["epochs"]) == ("6", "of 32 steps")
-    pairs = [line.split() for line in done.stdout.splitlines() if line.endswith(" without")]
+    pairs = [line.split() for line in said if line.endswith(" without")]
     assert len(pairs) == 6
     ratios = [float(measured) / float(plain) for measured, _, _, plain, *_ in pairs]
     assert min(ratios) > 0
