@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -178,9 +179,11 @@ def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
     assert record["quality"]["value"] == record["epochs"][-1]["loss"] < 0.5
     assert record["quality"]["reached"] is None, "the data are generated"
     assert record["steady_state"]["parts"] == 9
-    # The text repeats its alphabet, and so does what the model writes.
-    assert len(record["sample"]) == 400
-    assert record["sample"].count("abcdefghijklm") > 25
+    # The text repeats its alphabet, and so does what the model writes, but for some slips.
+    sample, alphabet = record["sample"], "abcdefghijklm"
+    following = dict(zip(alphabet, alphabet[1:] + alphabet[0], strict=True))
+    assert len(sample) == 400
+    assert sum(following[one] == other for one, other in pairwise(sample)) > 0.6 * 399
     assert record["phases"]["sample"] > 0
 
 
