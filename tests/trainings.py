@@ -46,6 +46,16 @@ def refused(python, workload, framework, data, record, *options) -> str:
     return done.stderr
 
 
+def learnt(record) -> float:
+    """The loss of the second epoch, by which two runs of one recipe may be compared.
+
+    A run on TensorFlow draws its own order of samples, and the loss of its first epoch, in which it
+    falls most, differs by a tenth from that of another: eight runs of mnist_mlp on 1,000 samples
+    had 1.52 to 1.81 in it, and 0.58 to 0.61 in the second.
+    """
+    return record["epochs"][1]["loss"]
+
+
 def answer(python, *command):
     """What a program that the interpreter of a framework runs prints last, as JSON.
 
