@@ -13,6 +13,7 @@ below results/tuning/.
 """
 
 import argparse
+import importlib.util
 import json
 import math
 import random
@@ -58,7 +59,9 @@ def main() -> None:
     parser.add_argument("workload", help="an id of config/workloads.yaml")
     parser.add_argument("framework", choices=sorted(frameworks.FRAMEWORKS))
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
-    parser.add_argument("--python", default=sys.executable, help="that has the framework")
+    parser.add_argument(
+        "--python", default=sys.executable, help="one that has the framework; default: this one"
+    )
     parser.add_argument("--weights", type=Path, help="as for scripts/train.py")
     parser.add_argument("--records", type=Path, default=Path("results/tuning"))
     parser.add_argument("--output", type=Path, default=ROOT / "config/tuned.yaml")
@@ -92,7 +95,16 @@ class Outcome:
 
 
 def tune(arguments: argparse.Namespace) -> None:
-    """Search, confirm, write the entry."""
+    """Search, confirm, write the entry.
+
+    Raises:
+        InputError: no search is possible here, or the defaults fail.
+    """
+    if importlib.util.find_spec("scipy") is None:  # TensorFlow's environment lacks it.
+        raise errors.InputError(
+            f"{sys.executable} lacks scipy, without which quick runs predict nothing; start the "
+            "search with the Python of the workflow, and name that of the framework: --python"
+        )
     here = tuning.place_of(machine.describe())
     tuning.load(arguments.output)  # which a search would be for nothing if that were damaged
     runs = Runs(arguments, here)

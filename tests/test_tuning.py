@@ -480,6 +480,22 @@ def test_a_search_that_is_ended_leaves_no_training_behind(tmp_path):
         os.kill(int(started.read_text()), 0)
 
 
+def test_a_python_without_statistics_does_not_begin_to_search(pythons, few, tmp_path):
+    done = subprocess.run(
+        [
+            pythons["keras-tensorflow"],
+            *(ROOT / "scripts/tune.py", "mnist_mlp", "keras-tensorflow", "--data", few),
+            *("--records", tmp_path / "tuning", "--output", tmp_path / "tuned.yaml"),
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "lacks scipy" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_damaged_file_and_a_lost_entry_are_cared_for(tmp_path):
     path, marker = tmp_path / "tuned.yaml", tmp_path / "tuning" / HERE.marker
     marker.parent.mkdir(parents=True)
