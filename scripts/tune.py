@@ -35,10 +35,10 @@ from epochcost.records.record import LOSS, recipe_id
 from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]
-_GAIN = 0.97
+GAIN = 0.97  # what settings must reach, in the median of the rounds
 # The first rounds choose one of several, if there are. A choice that has no effect then wins the
 # other four, in which it is the only contender, one time in sixteen.
-_ROUNDS_TO_CHOOSE, _ROUNDS = 2, 4
+_ROUNDS_TO_CHOOSE, ROUNDS = 2, 4
 _CONFIRM_SECONDS = 60
 # If two epochs take longer than this, the last rounds are quick runs too.
 _LONGEST_SECONDS = 300
@@ -117,7 +117,7 @@ def tune(arguments: argparse.Namespace) -> None:
         late = [name for name in late if name != frameworks.FLUSH_DENORMAL]  # which none shows
     early = {name: values for name, values in choices.items() if name in screened}
     best = _screened(runs, early, defaults)
-    trials = range(1, _ROUNDS_TO_CHOOSE + _ROUNDS + 1)
+    trials = range(1, _ROUNDS_TO_CHOOSE + ROUNDS + 1)
     first, last = trials[:_ROUNDS_TO_CHOOSE], trials[_ROUNDS_TO_CHOOSE:]
     contenders = _contenders(best, choices, late)
     if len(contenders) > 1:
@@ -143,7 +143,7 @@ def _screened(runs: "Runs", choices: dict[str, list], defaults: Outcome) -> dict
         for value in values[1:]:
             tried = best | {name: value}
             outcome = runs.run(tried)
-            if outcome is not None and outcome.without_waits < seconds * _GAIN:
+            if outcome is not None and outcome.without_waits < seconds * GAIN:
                 best, seconds = tried, outcome.without_waits
     return best
 
@@ -193,7 +193,7 @@ def _won(
     winners = []
     for settings, tuned in standing:
         ratio = median(t.seconds / p.seconds for t, p in zip(tuned, plain, strict=True))
-        if ratio < _GAIN and _as_good(tuned, plain, runs.recipe["quality"]["metric"], final):
+        if ratio < GAIN and _as_good(tuned, plain, runs.recipe["quality"]["metric"], final):
             winners.append((ratio, settings))
     ratio, settings = min(winners, key=lambda winner: winner[0], default=(1.0, {}))
     return settings, ratio

@@ -1,7 +1,6 @@
 """The documentation: its links lead somewhere, its tables are what was measured."""
 
 import csv
-import json
 import re
 import statistics
 import subprocess
@@ -10,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from epochcost import recipes
 from epochcost.configuration import ROOT
-from epochcost.measurement.activity import OTHERS
+from epochcost.frameworks import FRAMEWORKS
 from epochcost.words import names
 
 FOLDERS = (".", "benchmarks", "config", "data/published", "docs")
@@ -140,62 +140,30 @@ def test_the_tables_of_sessions_are_what_their_records_say(script, document):
     assert made.strip() in (ROOT / "docs" / document).read_text()
 
 
-def test_the_ratios_of_searches_are_those_of_their_last_four_rounds():
-    searches = {}
-    with (ROOT / "benchmarks/results/searches.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            pair = row["workload"], names.framework(row["framework"])
-            searches.setdefault(pair, []).append(row)
+def test_what_searches_found_is_what_their_runs_and_full_runs_say(tables_of_the_documentation):
+    made = output_of("benchmarks/found.py", "--tables", tables_of_the_documentation)
     text = (ROOT / "docs/findings.md").read_text()
-    said = text.partition("## What searches found")[2].partition("\n## ")[0]
-    for line in re.findall(r"^\| (?!workload).*", said, re.MULTILINE):
-        workload, framework, settings, ratio, *_ = [cell.strip() for cell in line.split("|")[1:-1]]
-        runs = searches.pop((workload, framework))
-        # A disturbed run that was made again did not count.
-        again = [(one["flags"], one["settings"]) for one in runs]
-        kept = [
-            one
-            for one, (flags, own), (_, following) in zip(
-                runs, again, [*again[1:], ("", "")], strict=True
-            )
-            if not (OTHERS in flags and own == following)
-        ]
-        assert ratio.endswith("*") == (kept[-1]["scale"] == "quick")
-        if settings == "none beat the defaults":
-            assert ratio.rstrip("*") == "1"
-            continue
-        seconds = []
-        for one in kept:
-            found = {f"`{name}={value}`" for name, value in json.loads(one["settings"]).items()}
-            if not found or found == set(settings.split()):
-                seconds.append((bool(found), float(one["seconds"])))
-        # The last four rounds, each of a run with the defaults and one with what was found.
-        rounds = [dict(seconds[i : i + 2]) for i in range(len(seconds) - 8, len(seconds), 2)]
-        ratios = [one[True] / one[False] for one in rounds]
-        assert max(ratios) < 1
-        assert ratio.rstrip("*") == f"{statistics.median(ratios):.2f}"
-    assert not searches
-
-
-def test_the_full_runs_beside_the_searches_are_on_record(tables_of_the_documentation):
-    times = {}
-    with (tables_of_the_documentation / "runs.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            if (row["source_id"], row["scale"], row["status"]) == ("own", "full", "ok"):
-                pair = row["workload"], names.framework(row["framework"]), row["variant"]
-                times.setdefault(pair, []).append(float(row["time_s"]))
-    text = (ROOT / "docs/findings.md").read_text()
-    said = text.partition("## What searches found")[2].partition("\n## ")[0]
-    compared = 0
-    for line in re.findall(r"^\| (?!workload).*", said, re.MULTILINE):
-        workload, framework, _, _, *runs = [cell.strip() for cell in line.split("|")[1:-1]]
-        for variant, cell in zip(("default", "tuned"), runs, strict=True):
-            for number in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", cell):
-                seconds = float(number.replace(",", ""))
-                known = times[workload, framework, variant]
-                assert min(abs(one / seconds - 1) for one in known) < 0.005, line
-                compared += 1
-    assert compared > 40
+    assert made.strip() in text
+    said = " ".join(text.partition("## What searches found")[2].partition("\n## ")[0].split())
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in made.splitlines()[2:]]
+    pairs = {
+        (workload, names.framework(name))
+        for workload, recipe in recipes.load(ROOT / "config/workloads.yaml").items()
+        for name in recipe["frameworks"]
+        if not FRAMEWORKS[name].legacy
+    }
+    searched = {(workload, framework) for workload, framework, *_ in rows}
+    assert f" for {len(searched)} of the {len(pairs)} pairs" in said
+    missing = said.partition("Not searched yet: ")[2].partition(". ")[0]
+    assert set(re.findall(r"`(\w+)`", missing)) == {workload for workload, _ in pairs - searched}
+    found = [row for row in rows if row[2] != "none beat the defaults"]
+    assert f"It found some for {len(found)}." in said
+    whole = [float(row[8]) for row in found if row[8]]
+    assert f"{min(whole):.2f} to {max(whole):.2f} of their time" in said
+    off = [float(row[8]) - float(row[4].split()[0].rstrip("*")) for row in found if row[8]]
+    assert f"between {-min(off):.2f} lower and {max(off):.2f} higher than the rounds said" in said
+    chance = [100 * float(row[8]) - 100 for row in rows if row[8] and row not in found]
+    assert f"differ by {min(chance):.0f} to {max(chance):.0f} %" in said
 
 
 def test_the_comparison_with_plain_scripts_has_the_newest_row_of_each_pair():
