@@ -35,7 +35,7 @@ from epochcost.records.record import LOSS, recipe_id
 from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]
-GAIN = 0.97  # what settings must reach, in the median of the rounds
+_GAIN = 0.97
 # The first rounds choose one of several, if there are. A choice that has no effect then wins the
 # other four, in which it is the only contender, one time in sixteen.
 _ROUNDS_TO_CHOOSE, ROUNDS = 2, 4
@@ -143,7 +143,7 @@ def _screened(runs: "Runs", choices: dict[str, list], defaults: Outcome) -> dict
         for value in values[1:]:
             tried = best | {name: value}
             outcome = runs.run(tried)
-            if outcome is not None and outcome.without_waits < seconds * GAIN:
+            if outcome is not None and outcome.without_waits < seconds * _GAIN:
                 best, seconds = tried, outcome.without_waits
     return best
 
@@ -193,7 +193,7 @@ def _won(
     winners = []
     for settings, tuned in standing:
         ratio = median(t.seconds / p.seconds for t, p in zip(tuned, plain, strict=True))
-        if ratio < GAIN and _as_good(tuned, plain, runs.recipe["quality"]["metric"], final):
+        if ratio < _GAIN and _as_good(tuned, plain, runs.recipe["quality"]["metric"], final):
             winners.append((ratio, settings))
     ratio, settings = min(winners, key=lambda winner: winner[0], default=(1.0, {}))
     return settings, ratio
