@@ -91,7 +91,7 @@ def compare(arguments: argparse.Namespace) -> None:
     python = arguments.python or ROOT / f".venvs/{ENVIRONMENTS[arguments.framework]}/bin/python"
     if not python.is_file():
         sys.exit(f"{python} is missing; make the environment or give --python")
-    ours, plain = [], []
+    ours, plain, losses, disturbed = [], [], [], 0
     print("milliseconds of the quickest epoch and validation")
     print("round  first          ours          plain   ratio  loss of ours, of plain  remarks")
     for number in range(1, arguments.rounds + 1):
@@ -103,10 +103,12 @@ def compare(arguments: argparse.Namespace) -> None:
                 times = run_plain(arguments, python, seed=number + 1)
         for milliseconds, each in zip((ours, plain), quickest(record, times), strict=True):
             milliseconds.append(1000 * each)
+        losses.append((record["epochs"][-1]["loss"], times["loss"][-1]))
+        disturbed += bool(record["noise"]["flags"])
         print(
             f"{number:5}  {first:5}  {ours[-1]:12.3f}  {plain[-1]:13.3f}  "
             f"{ours[-1] / plain[-1]:6.4f}  "
-            f"{record['epochs'][-1]['loss']:12.5f}, {times['loss'][-1]:.5f}  "
+            f"{losses[-1][0]:12.5f}, {losses[-1][1]:.5f}  "
             f"  {', '.join(record['noise']['flags'])}",
             flush=True,
         )
@@ -115,6 +117,7 @@ def compare(arguments: argparse.Namespace) -> None:
     low, high = interval(ratios)
     print(f"ours / plain: {ratio:.4f} (interval {low:.4f} to {high:.4f})")
     machine = record["machine"]
+    loss_ours, loss_plain = np.median(losses, axis=0)
     on_gpu = record["software"]["device"] == "gpu" and machine["gpus"]
     append(
         arguments.csv,
@@ -133,6 +136,10 @@ def compare(arguments: argparse.Namespace) -> None:
             "ratio": f"{ratio:.4f}",
             "low": f"{low:.4f}",
             "high": f"{high:.4f}",
+            "disturbed": disturbed,
+            "loss_ours": f"{loss_ours:.5f}",
+            "loss_plain": f"{loss_plain:.5f}",
+            "commit": record["git"]["commit"],
         },
     )
 
