@@ -43,6 +43,22 @@ def test_two_devices_learn_what_one_learns(pythons, little_text, tmp_path, workl
 
 
 @TWO_CORES
+def test_two_devices_learn_as_fast_in_many_steps_on_tensorflow(pythons, little_text, tmp_path):
+    """By the recipe's own batch, where each run has its own order of samples."""
+    one, two = (
+        train(
+            pythons["keras-tensorflow"], "imdb_fasttext", "keras-tensorflow",
+            little_text / "imdb", tmp_path / f"{variant}.json",
+            "--variant", variant, "--scale", "full",
+        )
+        for variant in ("default", "devices_2")
+    )  # fmt: skip
+    first, last = one["epochs"][0]["loss"], one["epochs"][-1]["loss"]
+    assert last < first - 0.05
+    assert two["epochs"][-1]["loss"] == pytest.approx(last, abs=0.1 * (first - last))
+
+
+@TWO_CORES
 def test_a_last_batch_that_jax_cannot_divide_is_a_failed_run(pythons, little_text, tmp_path):
     """Other trainings of the same call go on."""
     record = train(

@@ -1,12 +1,15 @@
 """The plain scripts of benchmarks/ do the same work as ours, and are set against it."""
 
 import csv
+import json
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from published_models import PUBLISHED
+from trainings import answer
 
 from epochcost.configuration import ROOT
 
@@ -22,6 +25,31 @@ def ran(python, script: str, *arguments, table: Path) -> tuple[list[str], dict[s
     with table.open(newline="") as file:
         (row,) = csv.DictReader(file)
     return done.stdout.splitlines(), row
+
+
+@pytest.fixture(scope="module")
+def side_by_side(pythons, few, little_text, little_pictures):
+    """What tests/frameworks/plain_recipes.py prints."""
+    sizes = {name: (shape, vocabulary) for name, (shape, vocabulary, _) in PUBLISHED.items()}
+    texts = {"imdb_fasttext": "imdb", "imdb_bilstm": "imdb", "twitter_bilstm": "twitter"}
+    folders = {name: few for name in ("mnist_mlp", "mnist_cnn")}
+    folders |= {name: little_text / dataset for name, dataset in texts.items()}
+    folders |= {"nietzsche_lstm": little_text / "nietzsche"}
+    folders |= {"cifar10_cnn": little_pictures("cifar10_cnn")}
+    folders = {name: str(folder) for name, folder in folders.items()}
+    script = ROOT / "tests/frameworks/plain_recipes.py"
+    return answer(pythons["pytorch"], script, json.dumps(sizes), json.dumps(folders))
+
+
+@pytest.mark.parametrize("workload", PUBLISHED)
+def test_a_plain_script_has_our_recipe(side_by_side, workload):
+    """Data, batch, model, first weights, loss and optimiser; of Keras on its PyTorch backend."""
+    found = side_by_side[workload]
+    assert len(found["batch"]) >= 3
+    for what, (ours, *plain) in found.items():
+        for other in plain:
+            expected = pytest.approx(ours, rel=1e-6) if isinstance(ours, float) else ours
+            assert other == expected, what
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
 
 
 @pytest.mark.full
-def test_real_mnist_at_full_scale_reaches_the_published_accuracy(pythons, mirror, tmp_path):
+def test_real_mnist_at_full_scale_reaches_its_target(pythons, mirror, tmp_path):
     """In the framework that is the quickest here; docs/results.md has all of them."""
     from epochcost import configuration
 
@@ -200,7 +200,7 @@ def test_real_mnist_at_full_scale_reaches_the_published_accuracy(pythons, mirror
         "--scale", "full",
     )  # fmt: skip
     assert record["data"]["complete"]
-    assert record["quality"]["value"] >= 0.98
+    assert record["quality"]["reached"]
     assert np.isfinite([epoch["loss"] for epoch in record["epochs"]]).all()
 
 

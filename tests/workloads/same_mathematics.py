@@ -82,18 +82,27 @@ def dense(kernel, channels):
 
 
 def initial(theirs, ours) -> list[dict]:
-    """Mean, spread and largest value of each weight as it starts, in both."""
-    return [
-        {
-            "weight": variable.path,
-            "size": variable.value.numel(),
-            **{
-                name: [float(w.mean()), float(w.std(correction=0)), float(w.abs().max())]
-                for name, w in (("keras", variable.value.detach()), ("torch", parameter.detach()))
-            },
+    """Mean, spread and largest value of each weight as it starts, in both.
+
+    Of the recurrent weights of an LSTM also how far they are from being orthogonal.
+    """
+    found = []
+    for variable, parameter, _ in pairs(theirs, ours):
+        both = {"keras": variable.value.detach(), "torch": parameter.detach()}
+        described = {
+            name: [float(w.mean()), float(w.std(correction=0)), float(w.abs().max())]
+            for name, w in both.items()
         }
-        for variable, parameter, _ in pairs(theirs, ours)
-    ]
+        if "recurrent_kernel" in variable.path:
+            described["off_orthogonal"] = [off_orthogonal(w) for w in both.values()]
+        found.append({"weight": variable.path, "size": parameter.numel(), **described})
+    return found
+
+
+def off_orthogonal(matrix) -> float:
+    """The largest difference between the products of its short sides and those of a rotation."""
+    wide = matrix if matrix.shape[0] < matrix.shape[1] else matrix.T
+    return float((wide @ wide.T - torch.eye(len(wide))).abs().max())
 
 
 def copy_weights(theirs, ours) -> None:
@@ -177,15 +186,20 @@ def steps(settings: dict, scale: float) -> dict[str, list[float]]:
     """
     rng = np.random.default_rng(9)
     start = np.zeros(100, np.float32)
-    theirs, ours = keras.Variable(start), torch.nn.Parameter(torch.tensor(start))
+    theirs = keras.Variable(start)
     keras_optimizer = keras_recipe.optimizer_of(settings)
-    torch_optimizer = pytorch_recipe.optimizer_of(settings, torch.nn.ParameterList([ours]), {})
+    ours, torch_optimizers = {}, []
+    for name, options in {"torch": {}, "torch_fused": {"fused_optimizer": True}}.items():
+        ours[name] = torch.nn.Parameter(torch.tensor(start))
+        model = torch.nn.ParameterList([ours[name]])
+        torch_optimizers.append(pytorch_recipe.optimizer_of(settings, model, options))
     for _ in range(STEPS):
         gradient = torch.tensor(rng.normal(scale=scale, size=100).astype(np.float32))
         keras_optimizer.apply([gradient], [theirs])
-        ours.grad = gradient.clone()
-        torch_optimizer.step()
-    moved = {"keras": theirs.value, "torch": ours}
+        for optimizer, weight in zip(torch_optimizers, ours.values(), strict=True):
+            weight.grad = gradient.clone()
+            optimizer.step()
+    moved = {"keras": theirs.value} | ours
     return {name: (end.detach() - torch.tensor(start)).tolist() for name, end in moved.items()}
 
 
