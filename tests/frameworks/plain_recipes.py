@@ -13,7 +13,6 @@ from pathlib import Path
 os.environ["KERAS_BACKEND"] = "torch"
 sys.path.insert(0, "benchmarks")
 
-import keras
 import numpy as np
 import plain_data
 import plain_fastai
