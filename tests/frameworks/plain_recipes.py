@@ -1,4 +1,4 @@
-"""Print, as JSON, in what the plain scripts of benchmarks/ differ from our recipes.
+"""Print, as JSON, what should be equal in our recipes and the plain scripts of benchmarks/.
 
 Runs in the torch environment, where Keras has PyTorch as its backend. Arguments: shape of a sample
 and vocabulary by workload, as JSON; and a folder of prepared arrays for each.
@@ -96,6 +96,10 @@ def in_pytorch(name: str, recipe: dict, split) -> dict[str, list]:
         pytorch_recipe.optimizer_of(recipe["optimizer"], ours, {}),
         plain_pytorch.optimizer_of(name, plain),
     ]
+    if name == "cifar10_cnn":
+        moved = [moved_pictures(model[0], split.x_train) for model in (ours, plain)]
+    else:
+        moved = [None, None]
     loss = pytorch_recipe.LOSSES[recipe["loss"]]
     inputs, labels = pytorch_recipe.tensors(split.x_train, split.y_train, loss, torch.device("cpu"))
     binary = name in plain_pytorch.BINARY
@@ -103,6 +107,7 @@ def in_pytorch(name: str, recipe: dict, split) -> dict[str, list]:
     plain_labels = plain_pytorch.labels(name, split.y_train)
     return {
         "torch_layers": [[str(part) for part in model.children()] for model in (ours, plain)],
+        "torch_moved": moved,
         "torch_weights": [weights(model) for model in (ours, plain)],
         "torch_optimizer": [[type(one).__name__, repr(one)] for one in optimizers],
         "torch_loss": [
@@ -110,6 +115,14 @@ def in_pytorch(name: str, recipe: dict, split) -> dict[str, list]:
             float(plain_loss(plain(plain_pytorch.tensor(split.x_train)), plain_labels)),
         ],
     }
+
+
+def moved_pictures(layer, pictures: np.ndarray) -> list:
+    """What a layer that shifts and mirrors makes of pictures in training."""
+    torch.manual_seed(7)
+    moved = layer.train()(pytorch_recipe.inputs_of(pictures)).numpy()
+    layer.eval()
+    return digest(moved)
 
 
 def weights(model) -> list:

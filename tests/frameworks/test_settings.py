@@ -160,7 +160,9 @@ def test_settings_change_how_and_not_what_is_learnt(
     if framework != "keras-jax" and "threads" in settings:
         assert record["software"]["threads"] == settings["threads"]
     without = quick(workload, framework, data=data)
-    assert learnt(record) == pytest.approx(learnt(without), rel=0.15)
+    # imdb_fasttext has no dropout and, in PyTorch, the same order; little of its loss is learnt.
+    within = 1e-3 if workload == "imdb_fasttext" else 0.15
+    assert learnt(record) == pytest.approx(learnt(without), rel=within)
 
 
 def test_a_setting_that_a_framework_lacks_leaves_no_record(pythons, little, tmp_path):
