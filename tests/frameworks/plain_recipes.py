@@ -11,13 +11,14 @@ import sys
 from pathlib import Path
 
 os.environ["KERAS_BACKEND"] = "torch"
-sys.path.insert(0, "benchmarks")
+sys.path[:0] = ["benchmarks", "tests/workloads"]
 
 import numpy as np
 import plain_data
 import plain_fastai
 import plain_keras
 import plain_pytorch
+import same_mathematics
 import torch
 from torch.nn import functional
 
@@ -34,14 +35,7 @@ def main() -> None:
 def both(name: str, shape: list[int], vocabulary: int, folder: str) -> dict[str, list]:
     """What should be equal, as pairs of ours and the plain script's."""
     recipe = recipes.load(Path("config/workloads.yaml"))[name]
-    rng = np.random.default_rng(7)
-    size = (recipe["batch_size"], *shape)
-    x = rng.integers(0, vocabulary, size) if vocabulary else rng.random(size, np.float32)
-    classes = recipe["model"].get("classes") or (
-        2 if recipe["loss"] == "binary_crossentropy" else vocabulary
-    )
-    y = rng.integers(0, classes, recipe["batch_size"])
-    split = workloads.Split(x, y, vocabulary=vocabulary)
+    split = same_mathematics.batch(recipe, shape, vocabulary)
     batches = [plain_keras.BATCH, plain_pytorch.BATCH, plain_fastai.BATCH]
     return {
         "batch": [recipe["batch_size"], *(of[name] for of in batches if name in of)],

@@ -225,10 +225,8 @@ def main() -> None:
     print(json.dumps({name: compared(name, *size, folder) for name, size in sizes.items()}))
 
 
-def compared(name: str, shape: list[int], vocabulary: int, folder: Path) -> dict:
-    """What both definitions of a workload make of the same."""
-    with open("config/workloads.yaml") as file:
-        recipe = yaml.safe_load(file)[name]
+def batch(recipe: dict, shape: list[int], vocabulary: int) -> workloads.Split:
+    """A batch at random, of the size of a recipe."""
     rng = np.random.default_rng(7)
     size = (recipe["batch_size"], *shape)
     x = rng.integers(0, vocabulary, size) if vocabulary else rng.random(size, np.float32)
@@ -236,7 +234,15 @@ def compared(name: str, shape: list[int], vocabulary: int, folder: Path) -> dict
         2 if recipe["loss"] == "binary_crossentropy" else vocabulary
     )
     y = rng.integers(0, classes, recipe["batch_size"])
-    split = workloads.Split(x, y, vocabulary=vocabulary)
+    return workloads.Split(x, y, vocabulary=vocabulary)
+
+
+def compared(name: str, shape: list[int], vocabulary: int, folder: Path) -> dict:
+    """What both definitions of a workload make of the same."""
+    with open("config/workloads.yaml") as file:
+        recipe = yaml.safe_load(file)[name]
+    split = batch(recipe, shape, vocabulary)
+    x, y = split.x_train, split.y_train
     keras.utils.set_random_seed(7)
     theirs = workloads.load(name).keras_model(split, recipe["model"])
     ours = workloads.load(name).torch_model(split, recipe["model"]).eval()
