@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 os.environ["KERAS_BACKEND"] = "torch"
-sys.path[:0] = ["benchmarks", "tests/workloads"]
+sys.path.insert(0, "benchmarks")
+sys.path.insert(0, "tests/workloads")
 
 import numpy as np
 import plain_data
