@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from epochcost import recipes
@@ -77,6 +78,25 @@ def test_how_far_frameworks_agree_is_what_the_table_of_results_says():
     assert said.keys() == qualities.keys() - {"catsdogs_resnet50"}
     for workload, by in said.items():
         assert by == pytest.approx(max(qualities[workload]) - min(qualities[workload]), abs=6e-4)
+
+
+def test_the_means_of_frameworks_are_those_of_the_records(tables_of_the_documentation):
+    made = output_of("benchmarks/agreement.py", "--tables", tables_of_the_documentation)
+    assert made.strip() in (ROOT / "docs/results.md").read_text()
+    chances = [int(line.split("|")[-2].strip().removesuffix(" %")) for line in made.splitlines()[2:]]
+    assert min(chances) > 5, "the text says that no difference was seen"
+
+
+def test_how_far_apart_frameworks_would_be_by_chance():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import agreement
+
+    def of(*values):
+        return agreement.by_chance(pd.DataFrame({"framework": [*"aaabbb"], "metric_value": values}))
+
+    # Two of the 20 ways to choose three of six are as far apart.
+    assert of(1.0, 1.1, 1.2, 2.0, 2.1, 2.2) == pytest.approx(0.1, abs=0.015)
+    assert of(1.0, 2.0, 1.1, 2.1, 1.0, 2.0) > 0.5
 
 
 def test_a_table_of_results_may_be_of_one_machine(tables_of_the_documentation):

@@ -148,28 +148,37 @@ def _times(made: pd.DataFrame, keep_disturbed: bool) -> pd.DataFrame:
     return by_machine.groupby(GROUP, dropna=False, as_index=False).agg(wanted)
 
 
-def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
-    """targets.csv: what quality targets are set from, a row per workload with two or more runs.
+def judged(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
+    """The runs that quality targets are set from.
 
-    Full runs made here of today's recipe on complete real data, of all frameworks and all
-    mathematically equivalent variants together; runs of the same seed with the same result count
-    once. The mean and standard deviation of their quality, the worst of them and of the published
-    ones, and by how many deviations the target is on the safe side of the mean: below it, or for a
-    loss above it. Empty where the runs do not differ.
+    Full runs made here of today's recipe on complete real data, of all mathematically equivalent
+    variants; runs of the same seed with the same result count once.
 
     Args:
         recipes: the recipe of each workload (config/workloads.yaml).
     """
-    judged = _made_here(runs)
-    judged = judged[judged.metric_value.notna()]
-    judged = judged[judged.data_complete.astype(bool) & judged.workload.isin(list(recipes))]
-    judged = judged[judged.weights.ne(RANDOM) & judged.variant.ne(variants.BFLOAT16)]
-    judged = judged[judged.recipe.eq(judged.workload.map(lambda name: recipe_id(recipes[name])))]
+    made = _made_here(runs)
+    made = made[made.metric_value.notna()]
+    made = made[made.data_complete.astype(bool) & made.workload.isin(list(recipes))]
+    made = made[made.weights.ne(RANDOM) & made.variant.ne(variants.BFLOAT16)]
+    made = made[made.recipe.eq(made.workload.map(lambda name: recipe_id(recipes[name])))]
     # The same quality from the same seed again says nothing new.
-    judged = judged.drop_duplicates(["workload", "framework", "seed", "metric_value"])
+    return made.drop_duplicates(["workload", "framework", "seed", "metric_value"])
+
+
+def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
+    """targets.csv: what quality targets are set from, a row per workload with two or more runs.
+
+    Of all frameworks together: the mean and standard deviation of their quality, the worst of them
+    and of the published ones, and by how many deviations the target is on the safe side of the
+    mean: below it, or for a loss above it. Empty where the runs do not differ.
+
+    Args:
+        recipes: the recipe of each workload (config/workloads.yaml).
+    """
     published = _published(runs).set_index(["workload", "metric"])
     rows = []
-    for (workload, metric), group in judged.groupby(["workload", "metric"]):
+    for (workload, metric), group in judged(runs, recipes).groupby(["workload", "metric"]):
         if len(group) < 2:
             continue
         worst, end = ("max", "published_high") if metric == LOSS else ("min", "published_low")
