@@ -1,5 +1,7 @@
 """The audit of the published studies as Markdown."""
 
+import re
+
 import pandas as pd
 
 from epochcost.costs import audit
@@ -16,16 +18,19 @@ def markdown(table: pd.DataFrame, sources: pd.DataFrame) -> str:
     parts = [
         "# The published studies, recomputed",
         "What the studies claim, recomputed from their own measurements and prices in "
-        "`data/published/` by `snakemake audit`; nothing is trained for it. A claim *agrees by "
-        "construction* if the figure it is recomputed from was derived from the claim.",
+        "`data/published/` by `snakemake audit`. Nothing is trained for it.",
+        "A claim *agrees by construction* if the figure it is recomputed from was derived from "
+        "the claim. It *disagrees by rounding only* if it holds for other figures that would be "
+        "printed alike. Where logs are copies of older ones, the result without them is given, "
+        "too. Rows are those of `measurements.csv`.",
         f"{len(table)} claims: {audit.counted(counts)}.",
     ]
     for source_id, rows in table.groupby("source_id", sort=False):
         source = sources.loc[source_id]
         parts.append(f"## {source.author}, [{source.title}]({source.url}), {source.published}")
         lines = [
-            "| claim | published | recomputed | verdict | why |",
-            "|---|---|---|---|---|",
+            "| claim | published | recomputed | decided by | verdict | why |",
+            "|---|---|---|---|---|---|",
         ]
         lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows.itertuples()]
         parts.append("\n".join(lines))
@@ -33,5 +38,6 @@ def markdown(table: pd.DataFrame, sources: pd.DataFrame) -> str:
 
 
 def _cells(row) -> list[str]:
-    cells = [row.claim, row.published, row.recomputed, row.verdict, row.why]
+    rows = re.sub(rf"\b{row.source_id}/(?=[a-z])| of {row.source_id}$", "", row.rows)
+    cells = [row.claim, row.published, row.recomputed, rows, row.verdict, row.why]
     return ["" if pd.isna(cell) else str(cell).replace("|", "\\|") for cell in cells]
