@@ -295,6 +295,13 @@ def test_what_only_pictures_show_cannot_be_checked(found):
     assert about(found, "hale2018", "Four V100").verdict == audit.UNKNOWN
 
 
+# --- Woolf, 2018 ----------------------------------------------------------------------------------
+def test_a_share_that_is_cut_off_fails_by_rounding_only(found):
+    row = about(found, "woolf2018cron", "31 % more")
+    assert row.recomputed == f"{0.24 / 0.76:.4g} (0.24 over 0.76)"
+    assert f"{0.24 / 0.76:.0%}" == "32%" and row.verdict == audit.BY_ROUNDING
+
+
 # --- All ------------------------------------------------------------------------------------------
 def test_each_verdict_names_what_decides_it(found):
     told = found.verdict.ne(audit.UNKNOWN)

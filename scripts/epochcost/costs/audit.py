@@ -203,15 +203,15 @@ def _costs(claim: dict[str, Any], study: Study) -> pd.DataFrame:
     for row in priced.itertuples():
         bill = billing.bill_usd(row.time_s, billing.terms_of(row), billing.NOTHING)
         billed.append(bill)
-        around = [
-            (row.time_s + off) / billing.HOUR_S * row.price_per_hour_usd for off in (-apart, apart)
-        ]
-        prorated = sum(around) / 2
+        low, prorated, high = (
+            (row.time_s + off) / billing.HOUR_S * row.price_per_hour_usd
+            for off in (-apart, 0, apart)
+        )
         verdict = DISAGREES
         if _same_digits(prorated, row.printed) or _same_digits(bill, row.printed):
             by_construction = row.run_id in claim.get("by_construction", [])
             verdict = BY_CONSTRUCTION if by_construction else AGREES
-        elif _within_digits(around, row.printed):
+        elif _within_digits([low, high], row.printed):
             verdict = BY_ROUNDING
         verdicts.append(verdict)
     return priced.assign(
@@ -471,13 +471,13 @@ def _pairs(claim: dict[str, Any], study: Study, key: str) -> pd.DataFrame:
     times that would be printed alike.
     """
     if "pairs" in claim:
+        sides = [
+            [_values(claim | {"of": {"run_id": run}}, "of", study) for run in pair]
+            for pair in claim["pairs"]
+        ]
         pairs = pd.concat(
-            _values(claim | {"of": {"run_id": one}}, "of", study).merge(
-                _values(claim | {"of": {"run_id": other}}, "of", study),
-                how="cross",
-                suffixes=("", "_other"),
-            )
-            for one, other in claim["pairs"]
+            [one.merge(other, how="cross", suffixes=("", "_other")) for one, other in sides],
+            ignore_index=True,
         )
     else:
         sides = [_values(claim, part, study) for part in ("of", key)]
@@ -489,10 +489,8 @@ def _pairs(claim: dict[str, Any], study: Study, key: str) -> pd.DataFrame:
     ratio = pairs.value / pairs.value_other
     if "time_digits_s" not in claim:
         return pairs.assign(ratio=ratio, ratio_low=ratio, ratio_high=ratio)
-    off, off_other = (
-        claim["time_digits_s"] / pairs.time_s,
-        claim["time_digits_s"] / pairs.time_s_other,
-    )
+    off = claim["time_digits_s"] / pairs.time_s
+    off_other = claim["time_digits_s"] / pairs.time_s_other
     return pairs.assign(
         ratio=ratio,
         ratio_low=ratio * (1 - off) / (1 + off_other),
