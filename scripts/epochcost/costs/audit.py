@@ -5,7 +5,7 @@ A check returns its finding in words, and whether the claim holds; None where no
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -206,19 +206,19 @@ def _winners(claim: dict[str, Any], study: Study) -> tuple[list[str], list[str]]
 
 def _price(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
     """The ratio of two prices."""
-    one, other = (_price_of(claim[key], study) for key in ("of", "over"))
+    one, other = (_price_of(claim[key], study).price_per_hour_usd for key in ("of", "over"))
     return f"{one / other:.3f} ({one:g} over {other:g})", _within(one / other, claim)
 
 
 def _price_is(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
     """A price, or a multiple of it, is what was printed, to its last digit."""
-    value = _price_of(claim["of"], study) * claim.get("times", 1)
+    value = _price_of(claim["of"], study).price_per_hour_usd * claim.get("times", 1)
     return f"{value:g}", _same_digits(value, claim["published"])
 
 
-def _price_of(wanted: dict[str, str], study: Study) -> float:
+def _price_of(wanted: dict[str, str], study: Study) -> Price:
     (price,) = (
-        price.price_per_hour_usd
+        price
         for price in prices.in_book(study.known, str(wanted["book"]))
         if (price.hardware_id, price.price_kind) == (wanted["hardware_id"], wanted["price_kind"])
     )
@@ -239,14 +239,17 @@ def _copies(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
 
 
 def _scheduled(claim: dict[str, Any], study: Study) -> tuple[str, bool]:
-    """The monthly bill of a scheduled task, at the prices of the 2018 post."""
+    """The monthly bill of a scheduled task, at the prices and by the rules of the 2018 post.
+
+    `minimum_s` is that of another time.
+    """
     plan = schedules.Plan(
         every_hours=claim["every_hours"], up_s=claim["up_s"], function_s=claim["function_s"]
     )
     price = _price_of(
         {"hardware_id": "gce-n1-standard-1", "price_kind": "preemptible", "book": "2018-11"}, study
     )
-    terms = billing.Terms(price, 1.0, claim.get("minimum_s", 60.0))
+    terms = replace(price, minimum_s=claim.get("minimum_s", price.minimum_s)).terms
     bill = schedules.monthly_bill(plan, terms, schedules.RATES_2018)
     total = sum(bill.values())
     parts = " + ".join(f"{value:.2f}" for value in bill.values())
