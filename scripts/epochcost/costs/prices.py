@@ -3,6 +3,7 @@
 import calendar
 import math
 import re
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -146,6 +147,41 @@ def of_file(path: Path, rates: Mapping[str, float], known: Collection[str]) -> l
             hint = nearest(price.hardware_id, known)
             raise InputError(f"{path}: unknown hardware '{price.hardware_id}'; {hint}")
     return found
+
+
+def addable(
+    rows: Sequence[dict[str, str]],
+    added: Sequence[dict[str, str]],
+    rates: Mapping[str, float] | None = None,
+) -> tuple[list[dict[str, str]], list[str]]:
+    """Of new rows those that a price file can take, and why it cannot take the others.
+
+    A row is checked by itself and against those of the same hardware, so that an odd one costs no
+    other its place.
+
+    Args:
+        rows: of the price file, as text; they are sound (`load`).
+        rates: as for `load`.
+    """
+    rates = dict(rates or {}) | {USD: 1.0}
+    beside = defaultdict(list)
+    for row in rows:
+        beside[row["hardware_id"]].append(("the price file", sheets.typed(row, _SCHEMA)))
+    kept, refused = [], []
+    # Interruptible prices are held against on-demand ones, so those come first.
+    for row in sorted(added, key=lambda row: row["price_kind"] in INTERRUPTIBLE):
+        where, found = f"{row['hardware_id']}, {row['price_kind']}", sheets.typed(row, _SCHEMA)
+        others = beside[row["hardware_id"]]
+        try:
+            schemas.check(found, _SCHEMA, where)
+            _check_row(found, where, rates, _today())
+            _check_together([*others, (where, found)], rates)
+        except InputError as error:
+            refused.append(f"{error}; not taken")
+            continue
+        others.append((where, found))
+        kept.append(row)
+    return kept, refused
 
 
 def in_book(prices: Sequence[Price], book: str) -> list[Price]:

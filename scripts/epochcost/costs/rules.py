@@ -91,4 +91,6 @@ def check(increment: float | None, minimum: float | None, where: str) -> None:
 
 def in_force(rules: Iterable[Rule], day: date) -> Rule | None:
     """The rule of a day, of those that a price can be billed by."""
-    return max((rule for rule in rules if rule.since <= day), key=lambda one: one.rank, default=None)
+    return max(
+        (rule for rule in rules if rule.since <= day), key=lambda one: one.rank, default=None
+    )

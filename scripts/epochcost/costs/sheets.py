@@ -26,6 +26,12 @@ def read(path: Path, schema_path: Path) -> list[tuple[str, Row]]:
     return rows
 
 
+def typed(row: dict[str, str], schema_path: Path) -> Row:
+    """A row of text as `read` gives it, unchecked."""
+    columns = files.read_json(schema_path)["properties"]
+    return {name: _value(text, columns[name].get("type", "")) for name, text in row.items()}
+
+
 def _read(path: Path, schema: dict[str, Any]) -> list[tuple[str, Row]]:
     with open(path, newline="", encoding="utf-8-sig") as file:
         reader = csv.DictReader(file)
