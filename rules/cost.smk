@@ -41,7 +41,7 @@ rule costs:
     input:
         multiext("results/tables/", "runs.csv", "epochs.csv"),
         published=multiext("data/published/", "prices.csv", "baselines.csv"),
-        prices="config/prices.csv",
+        prices=multiext("config/", "prices.csv", "billing.csv"),
         recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
         own_prices=own_book(),
         code=["scripts/costs.py", code_of("costs"), code_of("statistics")],

@@ -48,6 +48,7 @@ rule schedule:
 rule audit:
     input:
         multiext("data/published/", "claims.yaml", "measurements.csv", "prices.csv", "sources.csv"),
+        billing="config/billing.csv",
         code=["scripts/audit.py", code_of("costs"), code_of("report")],
     output:
         expand("results/tables/{table}.csv", table=["audit", "audit_costs"]),

@@ -1,7 +1,7 @@
 """Make the tables that say what it costs, from the tables of runs and a price book.
 
-In: runs.csv and epochs.csv of results/tables/, data/published/, config/prices.csv. Out, in
-results/tables/, a CSV per table: costs, relative, options, frontier, spot, history.
+In: runs.csv and epochs.csv of results/tables/, data/published/, config/prices.csv and billing.csv.
+Out, in results/tables/, a CSV per table: costs, relative, options, frontier, spot, history.
 """
 
 from pathlib import Path

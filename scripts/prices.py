@@ -1,7 +1,8 @@
 """Get today's prices for the hardware of a price file, and add them as a new dated book.
 
 In: the price file, SkyPilot's catalogue (network, or a folder). Out: the price file with new rows;
-the old ones stay. Prints what changed.
+the old ones stay. Prints what changed, and what was not taken. A second call on the same day adds
+what was missing in the first.
 """
 
 import csv
@@ -36,9 +37,7 @@ def main() -> None:
     providers = sorted({row["provider"] for row in rows})
     catalogue, missing = catalogues.read(arguments.catalogue.rstrip("/"), providers)
     today = datetime.now(UTC).date()
-    if any(row["as_of"] == today.isoformat() for row in rows):
-        raise errors.InputError(f"{arguments.prices} has prices of {today} already")
-    found = catalogues.refresh(rows, catalogue, today)
+    found = catalogues.refresh(rows, catalogue, today, rates)
     _print(found, missing)
     if not arguments.dry_run and found.rows:
         with files.atomic(arguments.prices) as temporary:
@@ -58,6 +57,8 @@ def _print(found: catalogues.Refreshed, missing: list[str]) -> None:
             f"({row.after / row.before - 1:+.0%})"
         )
     print(f"{len(changed)} of {len(found.changes)} prices have changed")
+    if found.there:
+        print(f"{found.there} prices of today are there already")
     for notice in (*found.notices, *missing):
         print(notice)
 

@@ -1,6 +1,7 @@
 """Prices of today from a catalogue: found, put together, and left out where they are none."""
 
 import csv
+import dataclasses
 import subprocess
 import sys
 from datetime import date
@@ -13,6 +14,8 @@ from epochcost.costs import catalogues, prices
 from epochcost.errors import InputError
 
 ROOT = configuration.ROOT
+DAY = date(2026, 11, 1)
+FOLDERS = {"vastai": "vast", "paperspace": "paperspace", "aws": "aws"}
 HEAD = (
     "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,"
     "Region,AvailabilityZone"
@@ -37,18 +40,141 @@ def book(tmp_path):
     """A folder with the catalogue and a price file of last year, of the hardware that it has."""
     (tmp_path / "gcp").mkdir()
     (tmp_path / "gcp/vms.csv").write_text(f"{HEAD}\n{GCP}")
+    hardware = (
+        "gce-t4", "gce-n1-standard-8", "gce-n1-standard-16", "gce-v100", "gce-a2-ultragpu-1g",
+        "gcp-tpu-v5e-1", "gcp-tpu-v5p-8",
+    )  # fmt: skip
+    write_prices(tmp_path / "prices.csv", shipped(*hardware))
+    return tmp_path
+
+
+def shipped(*hardware: str) -> list[dict[str, str]]:
+    """The rows of some hardware in the price file of the repository."""
     with open(ROOT / "config/prices.csv", newline="") as file:
-        reader = csv.DictReader(file)
-        wanted = (
-            "gce-t4", "gce-n1-standard-8", "gce-n1-standard-16", "gce-v100", "gce-a2-ultragpu-1g",
-            "gcp-tpu-v5e-1", "gcp-tpu-v5p-8",
-        )  # fmt: skip
-        rows = [row for row in reader if row["hardware_id"] in wanted]
-    with open(tmp_path / "prices.csv", "w", newline="") as file:
+        return [row for row in csv.DictReader(file) if row["hardware_id"] in hardware]
+
+
+def write_prices(path, rows: list[dict[str, str]]) -> None:
+    with open(path, "w", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    return tmp_path
+
+
+@pytest.fixture
+def refresh(tmp_path):
+    """Refreshes rows of one provider by a catalogue with the given lines."""
+
+    def refresh(*offers: str, of: list[dict[str, str]]) -> catalogues.Refreshed:
+        path = tmp_path / FOLDERS[of[0]["provider"]] / "vms.csv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join([HEAD, *offers, ""]))
+        catalogue, odd = catalogues.read(str(tmp_path), [of[0]["provider"]])
+        found = catalogues.refresh(of, catalogue, DAY, {"EUR": 1.15})
+        return dataclasses.replace(found, notices=[*odd, *found.notices])
+
+    return refresh
+
+
+def usd(found: catalogues.Refreshed) -> dict[tuple[str, str], float]:
+    """The new prices by hardware and kind."""
+    return {
+        (row["hardware_id"], row["price_kind"]): float(row["price_per_hour"]) for row in found.rows
+    }
+
+
+def test_regions_in_words_are_those_of_the_price_file(refresh):
+    vast = shipped("vast-1x-rtx-4090-32-65536", "vast-1x-h200-32-65536", "vast-1x-l40s-32-65536")
+    found = refresh(
+        '1x-RTX_4090-32-65536,RTX4090,1,32,64.0,,0.45,0.00,"Washington, US, NA",',
+        '1x-RTX_4090-32-65536,RTX4090,1,32,64.0,,0.35,0.00,"Germany, DE, EU",',
+        '1x-RTX_4090-32-65536,RTX4090,1,32,64.0,,0.42,0.00,", US, NA",',
+        '1x-H200-32-65536,H200,1,32,64.0,,2.65,0.00,"France, FR, EU",',
+        '1x-L40S-32-65536,L40S,1,32,64.0,,0.60,0.00,"Taichung City, TW, AS",',
+        of=vast,
+    )
+    assert usd(found) == {
+        ("vast-1x-rtx-4090-32-65536", "on_demand"): 0.42,
+        ("vast-1x-h200-32-65536", "on_demand"): 2.65,
+    }
+    assert found.notices == [
+        "vast-1x-l40s-32-65536, on_demand: not in the catalogue of vastai in JP"
+    ]
+    p4000 = refresh("P4000,P4000,1,8,32,,0.55,,East Coast (NY2),", of=shipped("paperspace-p4000"))
+    assert usd(p4000) == {("paperspace-p4000", "on_demand"): 0.55}
+
+
+A10G = "g5.xlarge,A10G,1,4,16,,{},{},us-east-1,us-east-1a"
+T4 = "g4dn.xlarge,T4,1,4,16,,0.6,0.2,us-east-1,us-east-1a"
+
+
+@pytest.mark.parametrize(
+    ("price", "spot", "taken", "notice"),
+    [
+        ("0.01", "0.4", [], "g5.xlarge: spot above on-demand, so neither"),
+        ("0.01", "", [], "g5.xlarge, on_demand: 1.006 -> 0.01 USD an hour is a jump by more than"),
+        ("100.6", "0.4", ["spot"], "g5.xlarge, on_demand: 1.006 -> 100.6 USD an hour is a jump"),
+        ("1.006", "0.004", ["on_demand"], "g5.xlarge, spot: 0.4328 -> 0.004 USD an hour is a jump"),
+        ("2", "0.4", ["on_demand", "spot"], ""),
+        ("0.4", "1.006", [], "g5.xlarge: spot above on-demand, so neither is taken"),
+        ("", "1.2", [], "g5.xlarge, spot, price_per_hour: the spot price 1.2 is above the on-dema"),
+        ("1.3", "1.2", ["on_demand", "spot"], ""),
+        ("-1.006", "nan", [], "g5.xlarge, on_demand: not in the catalogue of aws in us-east-1"),
+        ("inf", "1e999", [], "g5.xlarge, spot: not in the catalogue of aws in us-east-1"),
+        ("1_0", "0.4", ["spot"], "g5.xlarge, on_demand: not in the catalogue of aws"),
+        ("700.0", "0.0", [], "g5.xlarge, spot: not in the catalogue of aws"),
+        ("1,006", "0.4", [], "vms.csv, line 2: not as many values as columns; left out"),
+        ('"1.006', "0.4", [], "vms.csv, line 2: not as many values as columns; left out"),
+    ],
+)
+def test_an_odd_price_is_named_and_costs_no_other_its_place(refresh, price, spot, taken, notice):
+    rows = shipped("aws-g5.xlarge", "aws-g4dn.xlarge")
+    found = refresh(A10G.format(price, spot), T4, of=rows)
+    assert sorted(kind for hardware, kind in usd(found) if hardware == "aws-g5.xlarge") == taken
+    assert usd(found)["aws-g4dn.xlarge", "on_demand"] == 0.6
+    assert usd(found)["aws-g4dn.xlarge", "spot"] == 0.2
+    assert notice in "\n".join(found.notices)
+    assert found.notices or not notice
+    assert len(found.changes) == len(found.rows) == 2 + len(taken)
+
+
+def test_a_row_given_twice_is_one_price(refresh):
+    found = refresh(T4, T4, of=shipped("aws-g4dn.xlarge"))
+    assert len(found.rows) == 2
+
+
+def test_prices_in_another_currency_are_named(refresh):
+    rows = shipped("aws-g4dn.xlarge")
+    found = refresh(T4, of=[rows[0] | {"currency": "EUR"}, rows[1]])
+    assert list(usd(found)) == [("aws-g4dn.xlarge", "spot")]
+    assert found.notices[0].startswith("aws-g4dn.xlarge, on_demand: its price is in EUR")
+
+
+def test_a_second_call_adds_what_a_provider_lacked_in_the_first(book):
+    path = book / "prices.csv"
+    write_prices(path, [*shipped("gce-t4"), *shipped("aws-g4dn.xlarge")])
+    before = path.read_text()
+    command = [sys.executable, ROOT / "scripts/prices.py", "--prices", path, "--catalogue", book]
+    first = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert f"{book}/aws/vms.csv: No such file or directory" in first.stdout
+    assert path.read_text().startswith(before)
+    (book / "aws").mkdir()
+    (book / "aws/vms.csv").write_text(f"{HEAD}\n{T4}\n")
+    second = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "2 prices of today are there already" in second.stdout
+    third = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "4 prices of today are there already" in third.stdout
+    with open(path, newline="") as file:
+        added = list(csv.DictReader(file))[4:]
+    assert [row["hardware_id"] for row in added] == ["gce-t4"] * 2 + ["aws-g4dn.xlarge"] * 2
+
+
+def test_a_catalogue_without_an_end_is_left(monkeypatch, tmp_path):
+    (tmp_path / "gcp").mkdir()
+    (tmp_path / "gcp/vms.csv").write_bytes(b"x" * 3_000_000)
+    monkeypatch.setattr(catalogues, "_MOST_BYTES", 2 * 2**20)
+    with pytest.raises(InputError, match="more than 2 MiB"):
+        catalogues.read(tmp_path.as_uri(), ["gcp"])
 
 
 @pytest.fixture
@@ -130,9 +256,10 @@ def test_a_new_book_is_added_and_the_old_one_stays(book):
     assert len(after) == len(before) + 6
     month = before[0].as_of.isoformat()[:7]
     assert prices.in_book(after, month) == prices.in_book(before, month)
-    again = subprocess.run(command, capture_output=True, text=True)
-    assert again.returncode == 1
-    assert "already" in again.stderr
+    text = (book / "prices.csv").read_text()
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "6 prices of today are there already" in again.stdout
+    assert (book / "prices.csv").read_text() == text
 
 
 def test_other_currencies_are_converted_while_prices_are_fetched(book):

@@ -321,7 +321,7 @@ def _price(claim: dict[str, Any], study: Study) -> Finding:
     """The ratio of two prices, or of each of several machines' two prices."""
     words, holds, named = [], True, []
     for of, over in zip(_each(claim["of"]), _each(claim["over"]), strict=True):
-        one, other = (_price_of(wanted, study) for wanted in (of, over))
+        one, other = (_price_of(wanted, study).price_per_hour_usd for wanted in (of, over))
         words.append(f"{one / other:.3f} ({one:g} over {other:g})")
         holds = holds and _within(one / other, one / other, claim)
         named += [_price_name(of), _price_name(over)]
@@ -330,7 +330,7 @@ def _price(claim: dict[str, Any], study: Study) -> Finding:
 
 def _price_is(claim: dict[str, Any], study: Study) -> Finding:
     """A price, or a multiple of it, is what was printed, to its last digit."""
-    value = _price_of(claim["of"], study) * claim.get("times", 1)
+    value = _price_of(claim["of"], study).price_per_hour_usd * claim.get("times", 1)
     holds = _same_digits(value, claim["published"])
     return Finding(f"{value:g}", holds, prices=(_price_name(claim["of"]),))
 
@@ -348,9 +348,9 @@ def _price_name(wanted: dict[str, str]) -> str:
     return f"price of {wanted['hardware_id']} {kind} in {wanted['book']}"
 
 
-def _price_of(wanted: dict[str, str], study: Study) -> float:
+def _price_of(wanted: dict[str, str], study: Study) -> Price:
     (price,) = (
-        price.price_per_hour_usd
+        price
         for price in prices.in_book(study.known, str(wanted["book"]))
         if (price.hardware_id, price.price_kind) == (wanted["hardware_id"], wanted["price_kind"])
     )
@@ -371,7 +371,7 @@ def _quotient(claim: dict[str, Any], study: Study) -> Finding:
 
 def _charged(claim: dict[str, Any], study: Study) -> Finding:
     """Some minutes were charged with more than their price; `least` if they were fewer."""
-    price = _price_of(claim["of"], study)
+    price = _price_of(claim["of"], study).price_per_hour_usd
     quoted = [minutes / 60 * price for minutes in claim["minutes"]]
     times = sorted(claim["charged_usd"] / usd for usd in quoted)
     words = " to ".join(dict.fromkeys(f"{value:.1f}" for value in times))
@@ -389,12 +389,16 @@ def _copies(claim: dict[str, Any], study: Study) -> Finding:
 
 
 def _scheduled(claim: dict[str, Any], study: Study) -> Finding:
-    """The monthly bill of a scheduled task, at the prices of the 2018 post."""
+    """The monthly bill of a scheduled task, at the prices and by the rules of the 2018 post.
+
+    `minimum_s` is that of another time.
+    """
     plan = schedules.Plan(
         every_hours=claim["every_hours"], up_s=claim["up_s"], function_s=claim["function_s"]
     )
     wanted = {"hardware_id": "gce-n1-standard-1", "price_kind": "preemptible", "book": "2018-11"}
-    terms = billing.Terms(_price_of(wanted, study), 1.0, claim.get("minimum_s", 60.0))
+    price = _price_of(wanted, study)
+    terms = replace(price, minimum_s=claim.get("minimum_s", price.minimum_s)).terms
     bill = schedules.monthly_bill(plan, terms, schedules.RATES_2018)
     total = sum(bill.values())
     parts = " + ".join(f"{value:.2f}" for value in bill.values())

@@ -131,7 +131,8 @@ def charged_seconds(seconds, terms: Terms):
     """Seconds that are charged for `seconds` of use.
 
     They are rounded up to whole increments and are at least the minimum; where the provider's
-    rules are unknown (NaN), seconds are charged as they are. What is not used is not charged.
+    rules are unknown (NaN) or there are none (0), seconds are charged as they are. What is not used
+    is not charged.
     Numbers, or arrays of equal length.
     """
     seconds, increment, minimum = np.broadcast_arrays(
@@ -140,7 +141,7 @@ def charged_seconds(seconds, terms: Terms):
     with np.errstate(divide="ignore", invalid="ignore"):
         # Seconds that differ from whole increments only by rounding error are whole ones.
         whole = np.ceil(np.round(seconds / increment, 9)) * increment
-    charged = np.where(np.isnan(increment), seconds, np.maximum(whole, seconds))
+    charged = np.where(increment > 0, np.maximum(whole, seconds), seconds)
     charged = np.fmax(charged, np.nan_to_num(minimum))
     charged = np.where(seconds > 0, charged, seconds)
     return charged if charged.ndim else float(charged)

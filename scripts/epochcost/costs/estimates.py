@@ -130,8 +130,9 @@ def _offers(market: Market) -> tuple[dict[str, Price], dict[str, Price], dict[st
     if market.local is not None:
         offers[LOCAL] = market.local
     since = market.retired()
+    # Of the book's time: what came later is not known in it, neither prices nor billing rules.
     gone = [
-        price for price in prices.in_book(market.known, prices.LATEST) if price.hardware_id in since
+        price for price in prices.in_book(market.known, market.book) if price.hardware_id in since
     ]
     last = {price.hardware_id: price for price in _preferred(gone)}
     return offers, {name: price for name, price in last.items() if name not in offers}, since

@@ -41,11 +41,13 @@ class Market:
     published: list[Price] | None = None
 
     def current(self) -> list[Price]:
-        """The prices of the book that are recent enough to rely on.
+        """The prices of the book that are recent enough to rely on, and that one can buy at.
 
         Those of the user's own file always count, however old they are.
         """
-        newest = prices.in_book(self._offers, self.book)
+        newest = [
+            price for price in prices.in_book(self._offers, self.book) if not price.unavailable
+        ]
         if self.offers is not None:
             return newest
         dates = [price.as_of for price in newest if price.as_of]

@@ -1,17 +1,19 @@
 """The price book: dated prices, and those in force at a given time."""
 
 import calendar
-import csv
 import math
 import re
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from epochcost import files, schemas
+from epochcost.costs import rules, sheets
 from epochcost.costs.billing import MONTH_S, Terms
+from epochcost.costs.rules import Rule
 from epochcost.errors import InputError, nearest
 from epochcost.hardware import LOCAL
 
@@ -30,9 +32,12 @@ class Price:
     """What an hour of hardware costs: one row of a price file, or (undated) the user's own.
 
     increment_s, minimum_s: billed time is rounded up to the first and is at least the second;
-        None where unknown.
+        None where unknown. As `load` reads them, they are what the row itself states; in a book
+        (`in_book`), they are the rule of that time where the row states none.
     monthly_fee_usd: paid for each month begun, whatever the hours.
     retired: the date from which the hardware could no longer be rented.
+    unavailable: why nobody can buy it like this; empty where one can.
+    rules: those that its provider bills it by, of all times.
     """
 
     hardware_id: str
@@ -45,6 +50,15 @@ class Price:
     minimum_s: float | None = None
     monthly_fee_usd: float = 0.0
     retired: date | None = None
+    unavailable: str = ""
+    rules: tuple[Rule, ...] = ()
+
+    def on(self, day: date) -> "Price":
+        """The price with the billing rule of a day, unless it states its own."""
+        rule = rules.in_force(self.rules, day)
+        if rule is None or (self.increment_s, self.minimum_s) != (None, None):
+            return self
+        return replace(self, increment_s=rule.increment_s, minimum_s=rule.minimum_s)
 
     @property
     def terms(self) -> Terms:
@@ -80,7 +94,10 @@ def kinds() -> list[str]:
 
 
 def load(
-    *paths: Path, rates: Mapping[str, float] | None = None, today: date | None = None
+    *paths: Path,
+    rates: Mapping[str, float] | None = None,
+    today: date | None = None,
+    billed_by: Sequence[Rule] | None = None,
 ) -> list[Price]:
     """Read price files and check them against the schema and each other.
 
@@ -90,22 +107,27 @@ def load(
     Args:
         rates: USD for one unit of each other currency (`exchange_rates` of config.yaml).
         today: no price may be dated after the next day; default: the day of the call (UTC).
+        billed_by: the billing rules of all providers; default: those of config/billing.csv.
 
     Raises:
         InputError: names the file, the line and the column of what is invalid.
     """
     rates = dict(rates or {}) | {USD: 1.0}
-    rows = [(f"{path}, line {line}", row) for path in paths for line, row in _rows(path)]
+    billed_by = rules.load() if billed_by is None else billed_by
+    rows = [found for path in paths for found in sheets.read(path, _SCHEMA)]
     for where, row in rows:
-        schemas.check(row, _SCHEMA, where)
-        _check_row(row, where, rates, today or datetime.now(UTC).date())
+        _check_row(row, where, rates, today or _today())
     _check_together(rows, rates)
     retired: dict[str, date] = {}
     for _, row in rows:
         if row.get("retired"):
             day, name = date.fromisoformat(row["retired"]), row["hardware_id"]
             retired[name] = min(day, retired.get(name, day))
-    return [_price(row, rates, retired) for _, row in rows if row["price_per_hour"] is not None]
+    return [
+        _price(row, rates, retired, billed_by)
+        for _, row in rows
+        if row["price_per_hour"] is not None
+    ]
 
 
 def of_file(path: Path, rates: Mapping[str, float], known: Collection[str]) -> list[Price]:
@@ -127,10 +149,46 @@ def of_file(path: Path, rates: Mapping[str, float], known: Collection[str]) -> l
     return found
 
 
+def addable(
+    rows: Sequence[dict[str, str]],
+    added: Sequence[dict[str, str]],
+    rates: Mapping[str, float] | None = None,
+) -> tuple[list[dict[str, str]], list[str]]:
+    """Of new rows those that a price file can take, and why it cannot take the others.
+
+    A row is checked by itself and against those of the same hardware, so that an odd one costs no
+    other its place.
+
+    Args:
+        rows: of the price file, as text; they are sound (`load`).
+        rates: as for `load`.
+    """
+    rates = dict(rates or {}) | {USD: 1.0}
+    beside = defaultdict(list)
+    for row in rows:
+        beside[row["hardware_id"]].append(("the price file", sheets.typed(row, _SCHEMA)))
+    kept, refused = [], []
+    # Interruptible prices are held against on-demand ones, so those come first.
+    for row in sorted(added, key=lambda row: row["price_kind"] in INTERRUPTIBLE):
+        where, found = f"{row['hardware_id']}, {row['price_kind']}", sheets.typed(row, _SCHEMA)
+        others = beside[row["hardware_id"]]
+        try:
+            schemas.check(found, _SCHEMA, where)
+            _check_row(found, where, rates, _today())
+            _check_together([*others, (where, found)], rates)
+        except InputError as error:
+            refused.append(f"{error}; not taken")
+            continue
+        others.append((where, found))
+        kept.append(row)
+    return kept, refused
+
+
 def in_book(prices: Sequence[Price], book: str) -> list[Price]:
     """The newest price of each hardware and kind that was known at the end of a day or month.
 
-    Where hardware has prices for several regions on the same date, the highest counts.
+    Where hardware has prices for several regions on the same date, the highest counts. They are
+    billed by the rules of the book's last day; `latest`, and the user's own file, by today's.
 
     Args:
         book: `YYYY-MM`, `YYYY-MM-DD`, or `latest`; for the user's own file all count, too.
@@ -144,7 +202,8 @@ def in_book(prices: Sequence[Price], book: str) -> list[Price]:
         rank = (_day(price), price.price_per_hour_usd)
         if known is None or rank > (_day(known), known.price_per_hour_usd):
             newest[key] = price
-    return list(newest.values())
+    day = day_of(book) or _today()
+    return [price.on(day) for price in newest.values()]
 
 
 def name_of(prices: Sequence[Price], book: str) -> str:
@@ -160,7 +219,7 @@ def check_book(book: str) -> str:
         day_of(book)
     except ValueError:
         raise InputError(f"'{book}' is not a price book: there is no such day") from None
-    tomorrow = datetime.now(UTC).date() + timedelta(days=1)  # which is today somewhere
+    tomorrow = _today() + timedelta(days=1)  # which is today somewhere
     if _BOOK.fullmatch(book) and book > tomorrow.isoformat()[: len(book)]:
         raise InputError(f"'{book}' is not a price book: nobody knows the prices of that time yet")
     if book == LATEST or _BOOK.fullmatch(book) or Path(book).is_file():
@@ -195,55 +254,8 @@ def _day(price: Price) -> str:
     return price.as_of.isoformat() if price.as_of else ""
 
 
-def _rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """The rows of a file with their line numbers; numbers as numbers, empty cells as None."""
-    try:
-        return _read(path)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} is not a CSV file in UTF-8: {error}") from None
-
-
-def _read(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    columns = files.read_json(_SCHEMA)
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        reader = csv.DictReader(file)
-        for name in reader.fieldnames or ():
-            if reader.fieldnames.count(name) > 1:
-                raise InputError(f"{path}, line 1: the column '{name}' is there twice")
-            if name not in columns["properties"]:
-                known = nearest(name, columns["properties"])
-                raise InputError(f"{path}, line 1: unknown column '{name}'; {known}")
-        for name in columns["required"]:
-            if name not in (reader.fieldnames or ()):
-                raise InputError(f"{path}, line 1: the column '{name}' is missing")
-        rows = []
-        for row in reader:
-            if None in row or None in row.values():
-                where = f"{path}, line {reader.line_num}"
-                raise InputError(f"{where}: not as many values as columns")
-            rows.append(
-                (
-                    reader.line_num,
-                    {
-                        name: _value(text, columns["properties"][name].get("type", ""))
-                        for name, text in row.items()
-                    },
-                )
-            )
-    return rows
-
-
-def _value(text: str, kind: str | list[str]) -> str | float | None:
-    """A cell with the type that the schema wants, or as text where it cannot have that."""
-    if not text:
-        return None
-    if "number" not in kind or "_" in text:  # to Python, 1_5 is 15
-        return text
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return value if math.isfinite(value) else text
+def _today() -> date:
+    return datetime.now(UTC).date()
 
 
 def _check_row(row: dict[str, Any], where: str, rates: Mapping[str, float], today: date) -> None:
@@ -254,7 +266,6 @@ def _check_row(row: dict[str, Any], where: str, rates: Mapping[str, float], toda
             f"{where}, hardware_id: {LOCAL} is whichever machine trains; of this one give --config "
             "price=0.10, of others name the hardware (config/hardware.yaml)"
         )
-    increment, minimum = row.get("billing_increment_s"), row.get("minimum_charge_s")
     if row["currency"] not in rates:
         raise InputError(
             f"{where}, currency: no exchange rate for '{row['currency']}'; "
@@ -267,10 +278,7 @@ def _check_row(row: dict[str, Any], where: str, rates: Mapping[str, float], toda
             f"{where}, price_per_hour: 0 and the kind '{FREE}' go together; "
             "leave an unknown price empty"
         )
-    if increment and minimum is not None and minimum < increment:
-        raise InputError(
-            f"{where}, minimum_charge_s: {minimum:g} is below the increment {increment:g}"
-        )
+    rules.check(row.get("billing_increment_s"), row.get("minimum_charge_s"), where)
     if row.get("parts") and price is not None:
         amounts = [_AMOUNT.search(part.strip()) for part in row["parts"].split(" + ")]
         total = sum(float(amount[0]) if amount else math.nan for amount in amounts)
@@ -308,8 +316,14 @@ def _check_together(rows: list[tuple[str, dict[str, Any]]], rates: Mapping[str, 
             )
 
 
-def _price(row: dict[str, Any], rates: Mapping[str, float], retired: Mapping[str, date]) -> Price:
+def _price(
+    row: dict[str, Any],
+    rates: Mapping[str, float],
+    retired: Mapping[str, date],
+    billed_by: Sequence[Rule],
+) -> Price:
     rate = rates[row["currency"]]
+    named = (row.get("provider") or "", row.get("instance") or "", row["price_kind"])
     return Price(
         hardware_id=row["hardware_id"],
         price_per_hour_usd=row["price_per_hour"] * rate,
@@ -317,8 +331,16 @@ def _price(row: dict[str, Any], rates: Mapping[str, float], retired: Mapping[str
         as_of=date.fromisoformat(row["as_of"]),
         source_id=row["source_id"],
         region=row.get("region") or "",
-        increment_s=row.get("billing_increment_s") or months(row["price_kind"]),
-        minimum_s=row.get("minimum_charge_s") or months(row["price_kind"]),
+        increment_s=_stated(row, "billing_increment_s"),
+        minimum_s=_stated(row, "minimum_charge_s"),
         monthly_fee_usd=(row.get("monthly_fee") or 0.0) * rate,
         retired=retired.get(row["hardware_id"]),
+        unavailable=row.get("unavailable") or "",
+        rules=tuple(rule for rule in billed_by if rule.is_for(*named)),
     )
+
+
+def _stated(row: dict[str, Any], column: str) -> float | None:
+    """What a row says of the increment or minimum by which it is billed; 0 is none at all."""
+    value = row.get(column)
+    return months(row["price_kind"]) if value is None else value
