@@ -21,7 +21,7 @@ def row() -> dict:
         "machine_id": "0123456789ab", "driver": "", "source_id": "own", "runs": 1,
         "baseline": "woolf2017gpu",
         "time_s": 33.0, "time_low": float("nan"), "time_high": float("nan"),
-        "time_confidence": float("nan"), "machines": 1,
+        "time_confidence": float("nan"), "machines": 1, "host": "", "mixed_hosts": False,
         "time_relative": 0.511, "predicted": False, "data_source": "mirror",
         "data_complete": True, "synthetic": False, "quality_reached": True, "noisy_runs": 0,
         "price_kind": "on_demand", "price_per_hour_usd": 0.1, "cost_usd": 0.00092,
@@ -236,7 +236,7 @@ def test_predictions_stand_beside_what_was_measured():
         "predicted_over_measured": 42 / 39.7, "lowest": 1.05, "highest": 1.08, "within": 1,
         "with_interval": 1, "hours_apart": 0.2, "wall_share": 0.123, "disturbed": False,
         "synthetic": False, "settings": None, "data_complete": True, "train_samples": 60_000,
-        "weights": "", "framework_version": "torch 2", "driver": None, "machine_id": "ab",
+        "weights": "", "framework_version": "torch 2", "driver": None, "machine_id": "ab", "host": "", "mixed_hosts": False,
         "vcpus": 2, "gpus_used": 0, "data_id": "b4",
     }  # fmt: skip
     text = quality.predictions_markdown(pd.DataFrame([row]))

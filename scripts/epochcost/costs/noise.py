@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from epochcost.costs.rows import gflops, gflops_share, run_id
+from epochcost.records import hosts
 from epochcost.records.passes import TRAIN, passes
 from epochcost.variants import BFLOAT16
 
@@ -64,7 +65,7 @@ def noise_row(record: dict[str, Any]) -> NoiseRow:
     clocks = [gpu["clock_mhz"] for gpu in used["gpus"] if gpu["clock_mhz"]]
     return NoiseRow(
         run_id=run_id(record),
-        machine=record["machine"]["id"],
+        machine=hosts.key_of(record),
         started_at=run["started_at"],
         wall_s=record["wall_s"],
         other_s=record["phases"]["other"],
@@ -104,7 +105,7 @@ def flag_slow_processors(
     """runs.csv and noise.csv with one more flag, which no record alone can give.
 
     It marks runs just before which the processors reached less than three quarters of their best
-    on the same machine with as many cores. Another guest on the host may be the cause, or heat.
+    on the same machine (`rows.RunRow.machine`) with as many cores. Another guest on the host may be the cause, or heat.
     Where the training itself was faster than that, they were not slow but busy for a moment.
     (In bfloat16 that says nothing, as the yardstick is in float32.) Trainings on a GPU mostly
     keep one core busy, about which the speed of all together says little.

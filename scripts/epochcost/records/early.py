@@ -32,7 +32,7 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
         record["input"].pop("loop_s", None)
     record.setdefault("sample", None)
     record["data"].setdefault("skipped", 0)
-    for name in ("cloud", "hypervisor", "cache_kib", "cpu_kind", "cuda_driver", "limits"):
+    for name in ("cloud", "hypervisor", "cache_kib", "cpu_kind", "cuda_driver", "limits", "product", "boot"):
         record["machine"].setdefault(name, None)
     record["software"].setdefault("settings", {})
     record["software"].setdefault("variables", {})

@@ -7,6 +7,9 @@ from epochcost.costs.rows import OWN, RANDOM
 from epochcost.variants import TUNED
 from epochcost.words import names
 
+# Records of early versions do not tell hosts with one machine id apart.
+MIXED_HOSTS = "hosts of one image may be mixed"
+
 
 def of_row(row) -> list[str]:
     """What a reader must know about a row before comparing it."""
@@ -30,6 +33,7 @@ def of_training(row, reached: bool | float) -> list[str]:
         notes.append(f"batch size {row.batch_size:g}, not {row.recipe_batch_size:g}")
     if row.noisy_runs:
         notes.append("disturbed")
+    notes += [MIXED_HOSTS] * bool(row.mixed_hosts)
     if pd.notna(reached) and not reached:
         notes.append("missed the quality target")
     return notes
@@ -38,7 +42,8 @@ def of_training(row, reached: bool | float) -> list[str]:
 def of_option(option) -> list[str]:
     """What a reader must know about an option (a row of options.csv)."""
     notes = ["predicted"] * bool(option.predicted) + of_data(option)
-    notes += of_search(option) + ["disturbed"] * bool(option.noisy_runs)
+    notes += of_search(option) + ["disturbed"] * bool(option.noisy_runs) + of_machines(option)
+    notes += [MIXED_HOSTS] * bool(option.mixed_hosts)
     return notes + ["if never interrupted"] * (option.price_kind in prices.INTERRUPTIBLE)
 
 
@@ -47,6 +52,11 @@ def of_offer(option) -> list[str]:
     kind = option.price_kind
     notes = [] if kind == prices.ON_DEMAND else [f"{names.price_kind(kind)} price"]
     return notes + ["as published"] * (option.source_id != OWN) + of_option(option)
+
+
+def of_machines(row) -> list[str]:
+    """On how many machines a row was measured, where it is the median of several."""
+    return [f"median of {row.machines:.0f} machines"] if row.machines > 1 else []
 
 
 def of_search(row) -> list[str]:
