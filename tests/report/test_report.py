@@ -236,7 +236,8 @@ def test_predictions_stand_beside_what_was_measured():
         "predicted_over_measured": 42 / 39.7, "lowest": 1.05, "highest": 1.08, "within": 1,
         "with_interval": 1, "hours_apart": 0.2, "wall_share": 0.123, "disturbed": False,
         "synthetic": False, "settings": None, "data_complete": True, "train_samples": 60_000,
-        "weights": "", "framework_version": "torch 2", "driver": None, "machine_id": "ab", "host": "", "mixed_hosts": False,
+        "weights": "", "framework_version": "torch 2", "driver": None, "machine_id": "ab",
+        "host": "", "mixed_hosts": False,
         "vcpus": 2, "gpus_used": 0, "data_id": "b4",
     }  # fmt: skip
     text = quality.predictions_markdown(pd.DataFrame([row]))

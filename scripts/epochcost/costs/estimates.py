@@ -181,7 +181,8 @@ def _seconds(same: pd.DataFrame, variant: str, scale: str) -> tuple[str, float |
     own, is_other = (own[is_same], False) if is_same.any() else (own, True)
     alike = own[own.scale.eq(scale)]
     if len(alike):
-        return (SIMILAR if is_other else MEASURED), float(repeats.values_of(alike, "wall_s").median())
+        seconds = float(repeats.values_of(alike, "wall_s").median())
+        return (SIMILAR if is_other else MEASURED), seconds
     if len(own):
         whole = own.assign(time_s=own.time_s + own.overhead_s.fillna(0))
         seconds = float(repeats.values_of(whole).median())

@@ -105,10 +105,10 @@ def flag_slow_processors(
     """runs.csv and noise.csv with one more flag, which no record alone can give.
 
     It marks runs just before which the processors reached less than three quarters of their best
-    on the same machine (`rows.RunRow.machine`) with as many cores. Another guest on the host may be the cause, or heat.
-    Where the training itself was faster than that, they were not slow but busy for a moment.
-    (In bfloat16 that says nothing, as the yardstick is in float32.) Trainings on a GPU mostly
-    keep one core busy, about which the speed of all together says little.
+    on the same machine (`rows.RunRow.machine`) with as many cores. Another guest on the host may be
+    the cause, or heat. Where the training itself was faster than that, they were not slow but busy
+    for a moment. (In bfloat16 that says nothing, as the yardstick is in float32.) Trainings on a
+    GPU mostly keep one core busy, about which the speed of all together says little.
     """
     known = noted.merge(runs[["run_id", "vcpus", "variant", "gpus_used"]], on="run_id")
     known["can_do"] = pd.to_numeric(known.matmul_gflops)

@@ -43,9 +43,9 @@ _WORSE = {
     "predicted": MEASURED,
 }
 _SUMMARY_COLUMNS = [
-    "runs", "machines", "machine", "mixed_hosts", "time_s", "time_low", "time_high", "time_confidence", "hardware_label",
-    "epochs", "batch_size", "metric", "metric_value", "quality_reached", "synthetic", "noisy_runs",
-    "overhead_s", "start_s",
+    "runs", "machines", "machine", "mixed_hosts", "time_s", "time_low", "time_high",
+    "time_confidence", "hardware_label", "epochs", "batch_size", "metric", "metric_value",
+    "quality_reached", "synthetic", "noisy_runs", "overhead_s", "start_s",
 ]  # fmt: skip
 REPEATS_COLUMNS = [
     *GROUP,

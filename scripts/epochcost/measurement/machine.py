@@ -11,7 +11,6 @@ import psutil
 
 from epochcost.measurement import gpus, limits
 
-
 _PRODUCT = Path("/sys/class/dmi/id/product_uuid")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -168,6 +167,6 @@ def _caches() -> dict[str, int] | None:
 
 
 def _hypervisor() -> bool | None:
-    """Whether the processor reports that it is virtual; None where, as on Arm, it reports nothing."""
+    """Whether the processor says that it is virtual; None where, as on Arm, it says nothing."""
     flags = re.search(r"^flags\b.*", _read(Path("/proc/cpuinfo")) or "", re.M)
     return flags and bool(re.search(r"\bhypervisor\b", flags[0]))

@@ -8,7 +8,7 @@ from epochcost.variants import TUNED
 from epochcost.words import names
 
 # Records of early versions do not tell hosts with one machine id apart.
-MIXED_HOSTS = "hosts of one image may be mixed"
+MIXED_HOSTS = "hosts may be mixed"
 
 
 def of_row(row) -> list[str]:
