@@ -24,6 +24,7 @@ def row() -> dict:
         "time_confidence": float("nan"), "machines": 1, "host": "", "mixed_hosts": False,
         "time_relative": 0.511, "predicted": False, "data_source": "mirror",
         "data_complete": True, "synthetic": False, "quality_reached": True, "noisy_runs": 0,
+        "paused_s": 0.0,
         "price_kind": "on_demand", "price_per_hour_usd": 0.1, "cost_usd": 0.00092,
         "epochs": 20, "baseline_epochs": 20, "batch_size": 128, "recipe_batch_size": 128,
         "recipe": "abc", "own_recipe": True, "settings": "", "vcpus": 2, "gpus_used": 0,

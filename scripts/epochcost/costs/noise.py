@@ -1,14 +1,12 @@
 """What else went on during each own run, and which runs were made while a machine was slower."""
 
 from dataclasses import dataclass, fields
-from statistics import median
 from typing import Any
 
 import pandas as pd
 
 from epochcost.costs.rows import gflops, gflops_share, run_id
-from epochcost.records import hosts
-from epochcost.records.passes import TRAIN, passes
+from epochcost.records import hosts, outliers
 from epochcost.variants import BFLOAT16
 
 # Repeated yardsticks on an idle machine differ by a tenth or so.
@@ -55,6 +53,7 @@ class NoiseRow:
     gpu_mhz_high: float | None
     energy_j: float | None
     energy_method: str | None
+    paused_s: float | None
     flags: str
 
 
@@ -71,7 +70,7 @@ def noise_row(record: dict[str, Any]) -> NoiseRow:
         other_s=record["phases"]["other"],
         interruptions=record["interruptions"],
         lost_s=record["phases"]["lost"],
-        slowest_epoch=_slowest(record),
+        slowest_epoch=outliers.slowest_epoch(record),
         matmul_gflops=(record["yardstick"] or {}).get("matmul_gflops"),
         gflops=gflops(record),
         gflops_share=gflops_share(record),
@@ -90,7 +89,8 @@ def noise_row(record: dict[str, Any]) -> NoiseRow:
         gpu_mhz_high=max((clock["high"] for clock in clocks), default=None),
         energy_j=record["energy_j"],
         energy_method=record["energy_method"],
-        flags="; ".join(noise["flags"]),
+        paused_s=noise["paused_s"],
+        flags="; ".join(outliers.flags_of(record)),
     )
 
 
@@ -128,10 +128,3 @@ def flag_slow_processors(
         runs.assign(noise=flagged(runs.run_id, runs.noise)),
         noted.assign(flags=flagged(noted.run_id, noted["flags"])),
     )
-
-
-def _slowest(record: dict[str, Any]) -> float | None:
-    times = [epoch["train_s"] for epoch in record["epochs"][1:]]
-    if record["run"]["scale"] == "quick":
-        times = [one.step_s for one in passes(record["blocks"], TRAIN)[1:]]
-    return max(times) / median(times) if times else None

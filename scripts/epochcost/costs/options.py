@@ -70,6 +70,7 @@ COLUMNS = [
     "data_complete",
     "weights",
     "noisy_runs",
+    "paused_s",
     "gpu",
     "efficient",
     "cheapest_probability",

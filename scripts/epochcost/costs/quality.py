@@ -48,6 +48,7 @@ COLUMNS = [
     "recipe",
     "own_recipe",
     "noisy_runs",
+    "paused_s",
     "machines",
     "mixed_hosts",
 ]
@@ -147,9 +148,9 @@ def _times(made: pd.DataFrame, keep_disturbed: bool) -> pd.DataFrame:
     quiet = [undisturbed(group, keep_disturbed) for _, group in grouped]
     timed = pd.concat(quiet or [made])
     timed = timed.assign(noisy_runs=timed.noise.fillna("").ne(""))
-    timed = timed.assign(machines=1, timed=1)
-    wanted = dict.fromkeys(_TIMES, "median") | {"noisy_runs": "sum", "mixed_hosts": "any"}
-    wanted |= {"timed": "sum"}
+    timed = timed.assign(machines=1, timed=1, paused_s=pd.to_numeric(timed.paused_s))
+    wanted = dict.fromkeys(_TIMES, "median") | {"mixed_hosts": "any"}
+    wanted |= dict.fromkeys(("noisy_runs", "paused_s", "timed"), "sum")
     by_machine = timed.groupby([*GROUP, "machine"], dropna=False, as_index=False)
     by_machine = by_machine.agg(wanted | {"machines": "max"})
     found = by_machine.groupby(GROUP, dropna=False, as_index=False).agg(

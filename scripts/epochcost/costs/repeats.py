@@ -45,7 +45,7 @@ _WORSE = {
 _SUMMARY_COLUMNS = [
     "runs", "machines", "machine", "mixed_hosts", "time_s", "time_low", "time_high",
     "time_confidence", "hardware_label", "epochs", "batch_size", "metric", "metric_value",
-    "quality_reached", "synthetic", "noisy_runs", "overhead_s", "start_s",
+    "quality_reached", "synthetic", "noisy_runs", "paused_s", "overhead_s", "start_s",
 ]  # fmt: skip
 REPEATS_COLUMNS = [
     *GROUP,
@@ -259,6 +259,7 @@ def _summary(group: pd.DataFrame) -> dict:
         "overhead_s": values_of(group, "overhead_s").median(),
         "start_s": values_of(group, "start_s").median(),
         "noisy_runs": _noisy(group),
+        "paused_s": pd.to_numeric(group.paused_s).sum(),
     }
 
 

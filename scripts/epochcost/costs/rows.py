@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from epochcost.hardware import LOCAL
-from epochcost.records import hosts
+from epochcost.records import hosts, outliers
 from epochcost.records.phases import OVERHEAD, PHASES
 from epochcost.records.record import recipe_id
 from epochcost.statistics.prediction import predict
@@ -43,6 +43,7 @@ class RunRow:
         it computes; empty for none.
     input_share: for an own full run, time just to fetch a batch over the time of a training step.
     gflops, gflops_share: for an own run, operations per second, and over what the processor can do.
+    paused_s: for an own run, seconds that it stood still, which count in its times.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
     """
 
@@ -95,6 +96,7 @@ class RunRow:
     gflops: float | None
     gflops_share: float | None
     noise: str
+    paused_s: float | None
     price_per_hour_usd_stated: float | None
     notes: str
 
@@ -186,7 +188,8 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         input_share=_input_share(record),
         gflops=gflops(record),
         gflops_share=gflops_share(record),
-        noise="; ".join(record["noise"]["flags"]),
+        noise="; ".join(outliers.flags_of(record)),
+        paused_s=record["noise"]["paused_s"],
         price_per_hour_usd_stated=None,
         notes="",
     )

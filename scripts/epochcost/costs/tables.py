@@ -92,6 +92,7 @@ RELATIVE_COLUMNS = [
     "machines",
     "mixed_hosts",
     "noisy_runs",
+    "paused_s",
     "overhead_s",
     "start_s",
     *billing.PRICE_COLUMNS[2:],

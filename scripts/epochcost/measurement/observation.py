@@ -70,7 +70,7 @@ def record(
         "energy_j": energy,
         "energy_method": method,
         "interruptions": clock.interruptions,
-        "noise": activity.noise(shares, seen, clock.interruptions),
+        "noise": activity.noise(shares, seen, clock.interruptions, clock.during),
     }
 
 

@@ -13,6 +13,8 @@ _SAMPLED = (
     "swapped_mib",
     "memory_stalled_share",
     "quota_waited_share",
+    "paused_s",
+    "pauses",
 )
 # What the first records do not say of a machine.
 _OF_MACHINE = (
