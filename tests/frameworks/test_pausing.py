@@ -19,7 +19,7 @@ def test_a_stopped_training_is_seen(pythons, little, tmp_path):
     run = subprocess.Popen(
         [
             *(pythons["pytorch"], ROOT / "scripts/train.py", "mnist_cnn", "pytorch"),
-            *("--data", little, "--scale", "full", "--epochs", "6"),
+            *("--data", little, "--scale", "full", "--epochs", "4"),
         ],
         cwd=tmp_path,
         stderr=subprocess.PIPE,

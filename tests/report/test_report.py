@@ -247,3 +247,17 @@ def test_predictions_stand_beside_what_was_measured():
         "1.06 (1.05 to 1.08) | 1 of 1 | 0.2 | 12.3% |  |"
     )
     assert quality.predictions_markdown(pd.DataFrame()) == ""
+
+
+def test_a_pause_that_counts_as_training_is_said(row):
+    text = say(row, noisy_runs=1, paused_s=27.0)
+    assert "disturbed, a pause of 27 s counts as training" in text
+    assert "pause" not in say(row, noisy_runs=1)
+
+
+def test_rows_that_may_mix_hosts_and_hosts_of_one_id_are_told(row):
+    assert "hosts may be mixed" in say(row, mixed_hosts=True, runs=2, time_confidence=0.5)
+    two = [row | {"host": f"kernel 6.8.0-{number}"} for number in (1, 2)]
+    said = answer.sentences(pd.DataFrame(two), BASES, "0123456789ab")
+    assert ["kernel 6.8.0-1" in one for one in said] == [True, False]
+    assert all(one.startswith("This machine") for one in said)
