@@ -143,8 +143,8 @@ def train(arguments: argparse.Namespace) -> int:
     for flag in content["noise"]["flags"]:
         if flag.startswith(PAUSED):
             print(
-                f"epochcost: {content['run']['id']} was {flag}, which counts as training; run it "
-                "again for a time without (snakemake --config again=true)",
+                f"epochcost: {content['run']['id']} was {flag}; for a time without that run it "
+                "again (snakemake --config again=true)",
                 file=sys.stderr,
             )
     return 0

@@ -48,8 +48,8 @@ def test_a_stopped_training_is_seen(pythons, little, tmp_path):
     assert epoch["train_s"] + epoch["eval_s"] > min(others) + STOPPED_S - 1.5
     (flag,) = [flag for flag in noise["flags"] if flag.startswith("paused")]
     assert f"s in {where}" in flag
-    assert f"was {flag}, which counts as training; run it again" in said
+    assert f"was {flag}; for a time without that run it again" in said
 
     (row,) = repeats.summaries(tables.runs_table([rows.run_row(record, "")])).itertuples()
     assert row.noisy_runs == 1
-    assert remarks.of_noise(row)[1].startswith("a pause of ")
+    assert remarks.of_noise(row)[1].startswith("paused for ")

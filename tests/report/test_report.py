@@ -249,9 +249,9 @@ def test_predictions_stand_beside_what_was_measured():
     assert quality.predictions_markdown(pd.DataFrame()) == ""
 
 
-def test_a_pause_that_counts_as_training_is_said(row):
+def test_a_pause_is_said(row):
     text = say(row, noisy_runs=1, paused_s=27.0)
-    assert "disturbed, a pause of 27 s counts as training" in text
+    assert "disturbed, paused for 27 s" in text
     assert "pause" not in say(row, noisy_runs=1)
 
 

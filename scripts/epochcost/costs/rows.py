@@ -43,7 +43,8 @@ class RunRow:
         it computes; empty for none.
     input_share: for an own full run, time just to fetch a batch over the time of a training step.
     gflops, gflops_share: for an own run, operations per second, and over what the processor can do.
-    paused_s: for an own run, seconds that it stood still, which count in its times.
+    paused_s: for an own run, seconds that it stood still; but for sleep of the machine, they are
+        in its times.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
     """
 

@@ -57,7 +57,7 @@ def of_noise(row) -> list[str]:
     """Whether something disturbed a row's runs, and how long they stood still in all."""
     notes = ["disturbed"] * bool(row.noisy_runs)
     if row.paused_s > 0:
-        notes.append(f"a pause of {amounts.seconds(row.paused_s)} counts as training")
+        notes.append(f"paused for {amounts.seconds(row.paused_s)}")
     return notes
 
 
