@@ -38,7 +38,7 @@ def main() -> None:
 def beside_cores(runs: pd.DataFrame, gpu: str) -> str:
     """A Markdown table of the best time of each workload on one such GPU, and on two cores.
 
-    On the cores it is that of full runs by default, as the median of each framework.
+    On the cores it is that of full runs by default, as the median of each framework and machine.
     """
     trained = runs[runs.source_id.eq("own") & runs.variant.eq("default") & runs.data_complete]
     full = trained[
@@ -46,7 +46,7 @@ def beside_cores(runs: pd.DataFrame, gpu: str) -> str:
         & ~trained.predicted
         & ~trained.framework.str.match("keras2")
     ]
-    medians = full.groupby(["workload", "framework"]).time_s.median()
+    medians = full.groupby(["workload", "framework", "machine"]).time_s.median()
     head = ("workload", "two cores", gpu, "over two cores", "break-even, USD an hour")
     lines = [f"| {' | '.join(head)} |", "|---|---|---|---:|---:|"]
     on_gpu = trained[trained.hardware_label.eq(gpu)].sort_values("time_s")
@@ -54,7 +54,7 @@ def beside_cores(runs: pd.DataFrame, gpu: str) -> str:
         best, on_cores = rows.iloc[0], medians[workload]
         cells = [
             workload,
-            f"{amounts.seconds(on_cores.min())}, {names.framework(on_cores.idxmin())}",
+            f"{amounts.seconds(on_cores.min())}, {names.framework(on_cores.idxmin()[0])}",
             ", ".join(
                 [amounts.seconds(best.time_s), names.framework(best.framework), *remarks(best)]
             ),

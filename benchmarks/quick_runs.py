@@ -10,14 +10,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost.records import record  # noqa: E402
+from epochcost.records import hosts, record  # noqa: E402
 from epochcost.statistics.prediction import predict  # noqa: E402
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
     """The records of successful quick runs below `folder`; exits if of several machines."""
     runs = [content for _, content in record.read_all(folder)]
-    if len({content["machine"]["id"] for content in runs}) != 1:
+    if len({hosts.key_of(content) for content in runs}) != 1:
         sys.exit(f"{folder} holds no records, or those of several machines")
     return [one for one in runs if (one["status"], one["run"]["scale"]) == ("ok", "quick")]
 

@@ -12,7 +12,7 @@ from epochcost import configuration, errors, files
 from epochcost.costs import tables
 from epochcost.figures import selection
 from epochcost.measurement import machine
-from epochcost.records import record
+from epochcost.records import hosts, record
 from epochcost.report import answer, page
 
 
@@ -61,16 +61,16 @@ def _sections(relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path) ->
 
 
 def _machines(folder: Path) -> list[dict]:
-    """Each machine as its newest record has it, with the framework versions that ran on it."""
+    """Each host as its newest record has it, with the framework versions that ran on it."""
     machines: dict[str, dict] = {}
     contents = (content for _, content in record.read_all(folder))
     for content in sorted(contents, key=lambda content: content["run"]["started_at"]):
-        machine = content["machine"]
-        software = machines.get(machine["id"], {"software": []})["software"]
+        key = hosts.key_of(content)
+        software = machines.get(key, {"software": []})["software"]
         version = content["software"]["framework_version"]
         if version not in software:
             software.append(version)
-        machines[machine["id"]] = {**machine, "software": software}
+        machines[key] = {**content["machine"], "software": software}
     return list(machines.values())
 
 

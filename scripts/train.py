@@ -37,7 +37,7 @@ from epochcost.measurement import (
     variables,
     yardstick,
 )
-from epochcost.measurement.activity import Activity
+from epochcost.measurement.activity import PAUSED, Activity
 from epochcost.measurement.checkpoints import MOST_STARTS, Checkpoints, what_runs
 from epochcost.measurement.sampler import Sampler
 from epochcost.measurement.turn import turn
@@ -140,6 +140,13 @@ def train(arguments: argparse.Namespace) -> int:
             f"{content['failure']['reason']} (recorded)",
             file=sys.stderr,
         )
+    for flag in content["noise"]["flags"]:
+        if flag.startswith(PAUSED):
+            print(
+                f"epochcost: {content['run']['id']} was {flag}; for a time without that run it "
+                "again (snakemake --config again=true)",
+                file=sys.stderr,
+            )
     return 0
 
 

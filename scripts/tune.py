@@ -29,7 +29,7 @@ from statistics import fmean, median
 from epochcost import errors, files, frameworks, recipes, tuning, variants
 from epochcost.datasets import arrays
 from epochcost.measurement import machine
-from epochcost.measurement.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU
+from epochcost.measurement.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU, PAUSED
 from epochcost.measurement.orphans import end_with_parent
 from epochcost.records.record import LOSS, recipe_id
 from epochcost.statistics.prediction import predict
@@ -48,7 +48,7 @@ _LONGEST_SECONDS = 300
 _PATIENCE, _PATIENCE_TO_COMPILE, _PATIENCE_SECONDS = 2, 4, 60
 # How often a run is tried until nothing disturbs it (that settings are not to blame for).
 _ATTEMPTS = 2
-_PASSING = (OTHERS, OTHERS_ON_GPU, GPU_SLOWED)
+_PASSING = (OTHERS, OTHERS_ON_GPU, GPU_SLOWED, PAUSED)
 # How much worse settings may be in the median of the rounds and still count as equal: accuracy, and
 # share of a loss. And at least one round must be worse by no more than this part of it.
 _SAME_ACCURACY, _SAME_LOSS, _IN_ONE_ROUND = 0.01, 0.02, 0.1

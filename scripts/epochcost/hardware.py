@@ -1,6 +1,7 @@
 """Whether a machine is the hardware that it is measured as."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +46,13 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
     if hardware == LOCAL:
         return
     wanted = known[hardware]
-    present = [gpu["name"] for gpu in machine["gpus"]]
+    present = [_named(gpu) for gpu in machine["gpus"]]
     if "gpu" in wanted:
-        fitting = [gpu["name"] for gpu in machine["gpus"] if _is_gpu(gpu, wanted)]
-        if len(fitting) != wanted["gpu_count"] or len(fitting) != len(present):
+        fitting = sum(_is_gpu(gpu, wanted) for gpu in machine["gpus"])
+        if fitting != wanted["gpu_count"] or fitting != len(present):
             raise InputError(
-                f"this machine is not {hardware}: it has {', '.join(present) or 'no GPU'}, not "
-                f"{wanted['gpu_count']} x {wanted['gpu']}; use hardware '{LOCAL}' to measure "
+                f"this machine is not {hardware}: it has {'; '.join(present) or 'no GPU'}, not "
+                f"{_told(wanted)}; use hardware '{LOCAL}' to measure "
                 "the machine at hand"
             )
     elif present:
@@ -97,14 +98,85 @@ def describe(hardware: str, entry: dict[str, Any]) -> str:
     return f"{hardware} ({told})" if told else hardware
 
 
-# What follows a model's name where it is a different model.
-_OTHER_MODEL = r"(?! (?:Ti|SUPER|D|Ada|Laptop|Mobile|with Max-Q)\b)"
+@dataclass(frozen=True)
+class _Card:
+    """What the name of a GPU says, by NVML or by the catalogue.
+
+    model: `H100`, `RTX 4090 LAPTOP GPU`: all that is no vendor, form or memory is part of it.
+    form: `sxm`, `pcie`, ... ; None where the name does not show it.
+    memory: GB; of a GH200 it is that of the processor.
+    """
+
+    model: str
+    form: str | None
+    memory: int | None
+
+
+_VENDORS = {"NVIDIA", "TESLA", "GEFORCE", "QUADRO", "GRID"}
+# Boards that differ in how they are cooled, and generations that the number of a model shows.
+_NO_DIFFERENCE = {"BLACKWELL", "SERVER", "WORKSTATION", "EDITION", "AC"}
+_FORMS = {"SXM": "sxm", "PCIE": "pcie", "NVL": "nvl", "FHHL": "fhhl", "DGXS": "dgxs"}
+# The form of names that have no word for it, by model and kind of memory.
+_FORMS_UNSAID = {
+    ("H100", "HBM3"): "sxm",  # "NVIDIA H100 80GB HBM3"
+    ("H100", "HBM2E"): "pcie",
+    ("H200", None): "sxm",  # "NVIDIA H200"; the other one is "NVIDIA H200 NVL"
+    ("B200", None): "sxm",
+}
+# What NVML adds to the name of a vGPU: "GRID T4-16Q".
+_PROFILE = re.compile(r" \d+[ABCQ]$")
+# Where the catalogue says no form, it is one of these: others are sold under a name of their own.
+_USUAL = {"sxm", "pcie", None}
+# NVML's GiB over the GB that a board is sold with, part of which its error correction may take.
+_LEAST, _MOST = 0.85, 1.15
+
+
+def _card(name: str) -> _Card:
+    """The parts of a name, such as "NVIDIA A100-SXM4-40GB"."""
+    form = memory = kind = None
+    model = []
+    for word in re.split(r"[ -]+", name.strip().upper()):
+        if word in _VENDORS | _NO_DIFFERENCE:
+            continue
+        if (board := word.rstrip("0123456789")) in _FORMS:
+            form = _FORMS[board]
+        elif size := re.fullmatch(r"(\d+)GB?", word):
+            memory = int(size[1])
+        elif re.fullmatch(r"HBM\d\w?", word):
+            kind = word
+        else:
+            model.append(word)
+    # The "RTX" of "NVIDIA RTX A6000" came later than its model.
+    called = re.sub(r"^RTX (?=A\d{4}$)", "", " ".join(model))
+    return _Card(called, form or _FORMS_UNSAID.get((called, kind)), memory)
 
 
 def _is_gpu(gpu: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Whether a GPU that NVML describes is the one of a catalogue entry."""
-    if not re.search(rf"\b{re.escape(wanted['gpu'])}\b{_OTHER_MODEL}", gpu["name"], re.IGNORECASE):
+    """Whether a GPU that NVML describes is the one of a catalogue entry.
+
+    A part of a GPU (vGPU, MIG) is none, except where the entry names that part.
+    """
+    there, want = _card(gpu["name"]), _card(wanted["gpu"])
+    form = wanted.get("gpu_form", want.form)
+    if there.model != want.model or (there.form != form if form else there.form not in _USUAL):
         return False
-    # A GPU with 80 GB reports 79.2 or 80 GiB; the next smaller one has half as much.
-    memory, there = wanted.get("gpu_memory_gib"), gpu.get("memory_gib")
-    return memory is None or there is None or 0.75 * memory < there < 1.5 * memory
+    if gpu.get("virtual") and not _PROFILE.search(want.model):
+        return False
+    if want.memory and there.memory and want.memory != there.memory:
+        return False
+    memory, has = wanted.get("gpu_memory_gib"), gpu.get("memory_gib")
+    return memory is None or has is None or _LEAST * memory < has < _MOST * memory
+
+
+def _told(wanted: dict[str, Any]) -> str:
+    """The GPUs of an entry: `2 x H100 SXM, 80 GB`."""
+    form, memory = wanted.get("gpu_form", ""), wanted.get("gpu_memory_gib")
+    said = f"{wanted['gpu_count']} x {wanted['gpu']} {form.upper()}".rstrip()
+    return f"{said}, {memory:g} GB" if memory else said
+
+
+def _named(gpu: dict[str, Any]) -> str:
+    """A GPU as NVML describes it: `Tesla T4 (vGPU), 16 GiB`."""
+    memory = gpu.get("memory_gib")
+    said = gpu["name"] + " (vGPU)" * bool(gpu.get("virtual"))
+    return f"{said}, {memory:g} GiB" if memory else said

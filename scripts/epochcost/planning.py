@@ -24,7 +24,7 @@ from epochcost.costs import rows
 from epochcost.datasets.registry import RANDOM, Origin
 from epochcost.hardware import LOCAL
 from epochcost.measurement import variables
-from epochcost.records import record
+from epochcost.records import hosts, record
 from epochcost.records.names import RunName
 from epochcost.statistics import repeats
 
@@ -85,9 +85,13 @@ class Series:
     def narrow(self, number: int, precision: float, keep_disturbed: bool) -> bool:
         """Whether the first `number` runs give the median as precisely as wanted.
 
-        True also where none of them succeeded: more of the same will not either.
+        True also where none of them succeeded: more of the same will not either. Of the machine at
+        hand, those count that are of the same host as the last of them.
         """
         ended_well = [one for one in self.done[:number] if one["status"] == "ok"]
+        if self.hardware == LOCAL:
+            last = hosts.host_of(ended_well[-1]) if ended_well else ""
+            ended_well = [one for one in ended_well if hosts.host_of(one) == last]
         quiet = [one for one in ended_well if not one["noise"]["flags"]]
         counted = ended_well if keep_disturbed else quiet or ended_well
         times = [rows.times_of(one)[0] for one in counted]

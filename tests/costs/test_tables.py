@@ -231,7 +231,7 @@ def test_what_is_read_back_is_what_was_written(make_tables, record, tmp_path):
     runs, _, _ = make_tables(record, failed, whole=True)
     runs.to_csv(tmp_path / "runs.csv", index=False)
     back = tables.read_runs(tmp_path / "runs.csv")
-    assert list(back.machine[-2:]) == ["012345678901"] * 2
+    assert list(back.machine_id[-2:]) == ["012345678901"] * 2
     assert same(back, runs)
     epochs = tables.epochs_table(rows.epoch_rows(record, "a"))
     epochs.to_csv(tmp_path / "epochs.csv", index=False)

@@ -18,6 +18,7 @@ class Nvml:
     def __init__(self, monkeypatch):
         self.energy, self.power, self.held = 5_000, 100_000, 0
         self.there = []
+        self.mode = pynvml.NVML_GPU_VIRTUALIZATION_MODE_PASSTHROUGH
         answers = {
             "nvmlInit": lambda: None,
             "nvmlShutdown": lambda: None,
@@ -37,6 +38,7 @@ class Nvml:
             "nvmlDeviceGetClockInfo": lambda *_: 1500,
             "nvmlDeviceGetCurrentClocksEventReasons": self.only_first(lambda: self.held),
             "nvmlDeviceGetCurrentClocksThrottleReasons": self.none,
+            "nvmlDeviceGetVirtualizationMode": self.only_first(lambda: self.mode),
             "nvmlDeviceGetMigMode": self.only_first(lambda: [0, 0]),
         }
         for name, answer in answers.items():
@@ -65,6 +67,12 @@ def test_gpus_are_described(nvml):
     assert found[0]["power_limit_w"] == 70
     assert drivers == {"driver": "580.1", "cuda_driver": "13.1"}
     assert gpus.compute_capabilities() == [(7, 5), (3, 7)]
+
+
+def test_a_shared_gpu_is_told_from_one_that_is_passed_through(nvml):
+    assert [gpu["virtual"] for gpu in gpus.describe()[0]] == [False, None]
+    nvml.mode = pynvml.NVML_GPU_VIRTUALIZATION_MODE_VGPU
+    assert gpus.describe()[0][0]["virtual"] is True
 
 
 def test_a_job_has_the_gpus_that_its_scheduler_gave_it(nvml, monkeypatch):

@@ -66,7 +66,7 @@ def test_usable_cores_are_those_of_the_affinity():
 QUIET = {"cpu": 0.9, "others": 0.01, "steal": 0.0}
 SEEN = {
     "samples": 9, "cpu_mhz": None, "throttled": 0, "swapped_mib": 0.0,
-    "memory_stalled_share": 0.0, "quota_waited_share": None, "gpus": [],
+    "memory_stalled_share": 0.0, "quota_waited_share": None, "gpus": [], "pauses": [],
 }  # fmt: skip
 GPU = {"held_down_by": ["power cap"], "processes_before": 0}
 

@@ -118,3 +118,16 @@ def test_waiting_and_earlier_processes_are_in_the_wall_time_as_they_should_be(mo
     clock = Clock(plan("full", RECIPE, 400, 100), waited=30.0)
     clock.wall_before = 7.0
     assert clock.wall() == 77.0
+
+
+def test_sleep_of_the_machine_is_in_no_time_and_other_pauses_are_in_theirs(monkeypatch):
+    clock = clock_of("full")
+    monkeypatch.setattr(clock, "wall", lambda: 4_000.0)
+    pauses = [
+        {"begin": 1.0, "end": 2.0, "seconds": 3_600.0, "cause": "suspended"},
+        {"begin": 1.0, "end": 28.0, "seconds": 27.0, "cause": "frozen"},
+    ]
+    record = record_of(clock, seen={"pauses": pauses})
+    assert record["wall_s"] == 400
+    assert sum(seconds or 0 for seconds in record["phases"].values()) == pytest.approx(400)
+    assert record["noise"]["paused_s"] == 3_627

@@ -21,9 +21,10 @@ def row() -> dict:
         "machine_id": "0123456789ab", "driver": "", "source_id": "own", "runs": 1,
         "baseline": "woolf2017gpu",
         "time_s": 33.0, "time_low": float("nan"), "time_high": float("nan"),
-        "time_confidence": float("nan"), "machines": 1,
+        "time_confidence": float("nan"), "machines": 1, "host": "", "mixed_hosts": False,
         "time_relative": 0.511, "predicted": False, "data_source": "mirror",
         "data_complete": True, "synthetic": False, "quality_reached": True, "noisy_runs": 0,
+        "paused_s": 0.0,
         "price_kind": "on_demand", "price_per_hour_usd": 0.1, "cost_usd": 0.00092,
         "epochs": 20, "baseline_epochs": 20, "batch_size": 128, "recipe_batch_size": 128,
         "recipe": "abc", "own_recipe": True, "settings": "", "vcpus": 2, "gpus_used": 0,
@@ -237,6 +238,7 @@ def test_predictions_stand_beside_what_was_measured():
         "with_interval": 1, "hours_apart": 0.2, "wall_share": 0.123, "disturbed": False,
         "synthetic": False, "settings": None, "data_complete": True, "train_samples": 60_000,
         "weights": "", "framework_version": "torch 2", "driver": None, "machine_id": "ab",
+        "host": "", "mixed_hosts": False,
         "vcpus": 2, "gpus_used": 0, "data_id": "b4",
     }  # fmt: skip
     text = quality.predictions_markdown(pd.DataFrame([row]))
@@ -245,3 +247,17 @@ def test_predictions_stand_beside_what_was_measured():
         "1.06 (1.05 to 1.08) | 1 of 1 | 0.2 | 12.3% |  |"
     )
     assert quality.predictions_markdown(pd.DataFrame()) == ""
+
+
+def test_a_pause_is_said(row):
+    text = say(row, noisy_runs=1, paused_s=27.0)
+    assert "disturbed, paused for 27 s" in text
+    assert "pause" not in say(row, noisy_runs=1)
+
+
+def test_rows_that_may_mix_hosts_and_hosts_of_one_id_are_told(row):
+    assert "hosts may be mixed" in say(row, mixed_hosts=True, runs=2, time_confidence=0.5)
+    two = [row | {"host": f"kernel 6.8.0-{number}"} for number in (1, 2)]
+    said = answer.sentences(pd.DataFrame(two), BASES, "0123456789ab")
+    assert ["kernel 6.8.0-1" in one for one in said] == [True, False]
+    assert all(one.startswith("This machine") for one in said)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from epochcost.costs import billing, prices
+from epochcost.costs import billing, prices, repeats
 from epochcost.costs.billing import Rental
 from epochcost.costs.market import Market
 from epochcost.costs.prices import Price
@@ -182,9 +182,11 @@ def _seconds(same: pd.DataFrame, variant: str, scale: str) -> tuple[str, float |
     own, is_other = (own[is_same], False) if is_same.any() else (own, True)
     alike = own[own.scale.eq(scale)]
     if len(alike):
-        return (SIMILAR if is_other else MEASURED), float(alike.wall_s.median())
+        seconds = float(repeats.values_of(alike, "wall_s").median())
+        return (SIMILAR if is_other else MEASURED), seconds
     if len(own):
-        seconds = float((own.time_s + own.overhead_s.fillna(0)).median())
+        whole = own.assign(time_s=own.time_s + own.overhead_s.fillna(0))
+        seconds = float(repeats.values_of(whole).median())
         basis = PREDICTED if scale == "full" else FULL
         return (SIMILAR if is_other else basis), seconds
     published = same[same.source_id.ne(OWN)]

@@ -14,7 +14,7 @@ COLUMNS = ["workload", "hardware_id", "hardware_label", "price_kind", "date", "c
 # The software of 2017, where it was run here too.
 _SOFTWARE_OF_2017 = "keras2-tensorflow1"
 # What its time and that of today's software must share to say what the software gained.
-_ALIKE = ["predicted", "hardware_id", "machine_id", "vcpus", "data_id", "train_samples"]
+_ALIKE = ["predicted", "hardware_id", "machine", "vcpus", "data_id", "train_samples"]
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,8 @@ def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.Da
         options.framework.eq(_SOFTWARE_OF_2017)
         & options.variant.eq("default")
         & _shares(options, option, _ALIKE)
+        # What software gains is not to be seen where machines change with it.
+        & (option.machines == 1)
     ]
     then = old.time_s.min() if len(old) else None
     return Change(

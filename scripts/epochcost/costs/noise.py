@@ -1,13 +1,12 @@
 """What else went on during each own run, and which runs were made while a machine was slower."""
 
 from dataclasses import dataclass, fields
-from statistics import median
 from typing import Any
 
 import pandas as pd
 
 from epochcost.costs.rows import gflops, gflops_share, run_id
-from epochcost.records.passes import TRAIN, passes
+from epochcost.records import hosts, outliers
 from epochcost.variants import BFLOAT16
 
 # Repeated yardsticks on an idle machine differ by a tenth or so.
@@ -54,6 +53,7 @@ class NoiseRow:
     gpu_mhz_high: float | None
     energy_j: float | None
     energy_method: str | None
+    paused_s: float | None
     flags: str
 
 
@@ -64,13 +64,13 @@ def noise_row(record: dict[str, Any]) -> NoiseRow:
     clocks = [gpu["clock_mhz"] for gpu in used["gpus"] if gpu["clock_mhz"]]
     return NoiseRow(
         run_id=run_id(record),
-        machine=record["machine"]["id"],
+        machine=hosts.key_of(record),
         started_at=run["started_at"],
         wall_s=record["wall_s"],
         other_s=record["phases"]["other"],
         interruptions=record["interruptions"],
         lost_s=record["phases"]["lost"],
-        slowest_epoch=_slowest(record),
+        slowest_epoch=outliers.slowest_epoch(record),
         matmul_gflops=(record["yardstick"] or {}).get("matmul_gflops"),
         gflops=gflops(record),
         gflops_share=gflops_share(record),
@@ -89,7 +89,8 @@ def noise_row(record: dict[str, Any]) -> NoiseRow:
         gpu_mhz_high=max((clock["high"] for clock in clocks), default=None),
         energy_j=record["energy_j"],
         energy_method=record["energy_method"],
-        flags="; ".join(noise["flags"]),
+        paused_s=noise["paused_s"],
+        flags="; ".join(outliers.flags_of(record)),
     )
 
 
@@ -104,10 +105,10 @@ def flag_slow_processors(
     """runs.csv and noise.csv with one more flag, which no record alone can give.
 
     It marks runs just before which the processors reached less than three quarters of their best
-    on the same machine with as many cores. Another guest on the host may be the cause, or heat.
-    Where the training itself was faster than that, they were not slow but busy for a moment.
-    (In bfloat16 that says nothing, as the yardstick is in float32.) Trainings on a GPU mostly
-    keep one core busy, about which the speed of all together says little.
+    on the same machine (`rows.RunRow.machine`) with as many cores. Another guest on the host may be
+    the cause, or heat. Where the training itself was faster than that, they were not slow but busy
+    for a moment. (In bfloat16 that says nothing, as the yardstick is in float32.) Trainings on a
+    GPU mostly keep one core busy, about which the speed of all together says little.
     """
     known = noted.merge(runs[["run_id", "vcpus", "variant", "gpus_used"]], on="run_id")
     known["can_do"] = pd.to_numeric(known.matmul_gflops)
@@ -127,10 +128,3 @@ def flag_slow_processors(
         runs.assign(noise=flagged(runs.run_id, runs.noise)),
         noted.assign(flags=flagged(noted.run_id, noted["flags"])),
     )
-
-
-def _slowest(record: dict[str, Any]) -> float | None:
-    times = [epoch["train_s"] for epoch in record["epochs"][1:]]
-    if record["run"]["scale"] == "quick":
-        times = [one.step_s for one in passes(record["blocks"], TRAIN)[1:]]
-    return max(times) / median(times) if times else None

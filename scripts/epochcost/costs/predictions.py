@@ -26,6 +26,7 @@ COLUMNS = [
     "hours_apart",
     "wall_share",
     "disturbed",
+    "mixed_hosts",
 ]
 
 
@@ -35,7 +36,8 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     A row has the medians over its `pairs`, with the `lowest` and the `highest` ratio of a pair;
     `within` is how many had the measured time in their interval, of the `with_interval` ones that
     have an interval; `hours_apart` is the largest gap between the two runs of a pair, and
-    `wall_share` the total time of a quick run over that of a full one.
+    `wall_share` the total time of a quick run over that of a full one. `mixed_hosts` is as in
+    `repeats.summaries`.
     """
     rows = [
         dict(zip(_SAME, key, strict=True)) | _row(group)
@@ -95,4 +97,5 @@ def _row(pairs: pd.DataFrame) -> dict:
         "hours_apart": pairs.hours.max(),
         "wall_share": pairs.wall_share.median(),
         "disturbed": bool(pairs.disturbed.any()),
+        "mixed_hosts": bool(pairs.mixed_hosts.any()),
     }

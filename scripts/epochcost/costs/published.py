@@ -73,6 +73,8 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         hardware_label=labels.get(row["hardware_id"], row["hardware_label"]),
         machine="",
         machine_id="",
+        host="",
+        mixed_hosts=False,
         driver="",
         date=row["published"],
         started_at=row["published"],
@@ -108,6 +110,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         gflops=None,
         gflops_share=None,
         noise="",
+        paused_s=None,
         price_per_hour_usd_stated=_float(row["price_per_hour_usd_published"]),
         notes=_notes(row),
     )

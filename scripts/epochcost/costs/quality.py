@@ -17,6 +17,7 @@ COLUMNS = [
     "variant",
     "hardware_id",
     "machine_id",
+    "host",
     "driver",
     "vcpus",
     "gpus_used",
@@ -47,6 +48,9 @@ COLUMNS = [
     "recipe",
     "own_recipe",
     "noisy_runs",
+    "paused_s",
+    "machines",
+    "mixed_hosts",
 ]
 _TIMES = ["epoch_s", "time_s", "input_share"]
 TARGET_COLUMNS = [
@@ -98,7 +102,8 @@ def quality_table(
     batches without training on them, over the time to train on them. Times of disturbed runs do not
     count, unless there are no others (`noisy_runs` says how many of those that count were); those
     of runs whose quality does not count do (`records.early`). Times of several machines are the
-    median of the machines' medians. `runs` are the ones with a quality.
+    median of the machines' medians; `mixed_hosts` is as in `repeats.summaries`. `runs` are the ones
+    with a quality.
 
     Args:
         complete_samples: training samples of each workload's complete data.
@@ -143,9 +148,15 @@ def _times(made: pd.DataFrame, keep_disturbed: bool) -> pd.DataFrame:
     quiet = [undisturbed(group, keep_disturbed) for _, group in grouped]
     timed = pd.concat(quiet or [made])
     timed = timed.assign(noisy_runs=timed.noise.fillna("").ne(""))
-    wanted = dict.fromkeys(_TIMES, "median") | {"noisy_runs": "sum"}
-    by_machine = timed.groupby([*GROUP, "machine"], dropna=False, as_index=False).agg(wanted)
-    return by_machine.groupby(GROUP, dropna=False, as_index=False).agg(wanted)
+    timed = timed.assign(machines=1, timed=1, paused_s=pd.to_numeric(timed.paused_s))
+    wanted = dict.fromkeys(_TIMES, "median") | {"mixed_hosts": "any"}
+    wanted |= dict.fromkeys(("noisy_runs", "paused_s", "timed"), "sum")
+    by_machine = timed.groupby([*GROUP, "machine"], dropna=False, as_index=False)
+    by_machine = by_machine.agg(wanted | {"machines": "max"})
+    found = by_machine.groupby(GROUP, dropna=False, as_index=False).agg(
+        wanted | {"machines": "sum"}
+    )
+    return found.assign(mixed_hosts=found.mixed_hosts & found.timed.gt(1))
 
 
 def judged(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:

@@ -20,6 +20,7 @@ GROUP = [
     "variant",
     "hardware_id",
     "machine_id",
+    "host",
     "driver",
     "source_id",
     "predicted",
@@ -42,14 +43,15 @@ _WORSE = {
     "predicted": MEASURED,
 }
 _SUMMARY_COLUMNS = [
-    "runs", "machines", "time_s", "time_low", "time_high", "time_confidence", "hardware_label",
-    "epochs", "batch_size", "metric", "metric_value", "quality_reached", "synthetic", "noisy_runs",
-    "overhead_s", "start_s",
+    "runs", "machines", "machine", "mixed_hosts", "time_s", "time_low", "time_high",
+    "time_confidence", "hardware_label", "epochs", "batch_size", "metric", "metric_value",
+    "quality_reached", "synthetic", "noisy_runs", "paused_s", "overhead_s", "start_s",
 ]  # fmt: skip
 REPEATS_COLUMNS = [
     *GROUP,
     "runs",
     "machines",
+    "mixed_hosts",
     "time_s",
     "time_low",
     "time_high",
@@ -87,6 +89,7 @@ COMPARISONS_COLUMNS = [
     "over_runs",
     "noisy_runs",
     "over_noisy_runs",
+    "mixed_hosts",
     "ratio",
     "ratio_low",
     "ratio_high",
@@ -101,9 +104,11 @@ def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     `time_s` is the median over runs; `time_low` and `time_high` are its interval, which contains it
     with the probability `time_confidence`. The interval of predictions is, relative to their
     median, as wide as their own are on average, and has no confidence, however many there are: they
-    can all be wrong together. One full run has none. Where several machines of the same hardware
-    were measured, the numbers are those of the machines' medians, since runs on one machine say
-    nothing about the next; the interval of predictions then reaches over that of each of them.
+    can all be wrong together. One full run has none. Each host of hardware `local` is a group of
+    its own. Where several machines of a type that can be rented were measured, the numbers are
+    those of the machines' medians, since runs on one machine say nothing about the next; the
+    interval of predictions then reaches over that of each of them. `machine` is empty for several;
+    `mixed_hosts` is whether more of them may be in a row than can be told apart.
     Quality is that of all runs: what disturbs one slows it down, and does not make it learn worse.
 
     Args:
@@ -123,7 +128,8 @@ def repeats_table(
     for fewer than six runs (or machines, where there are several); `ended_by` whether the wanted
     precision was reached (`precision`), or the time (`budget`) or the number of runs ran out first,
     empty where none was wanted; `trimmed_mean_s` MLPerf's mean without the fastest and the slowest
-    run; `machine_spread` the slowest machine's median over the fastest one's.
+    run; `machine_spread` the slowest machine's median over the fastest one's; `mixed_hosts` is as
+    in `summaries`.
 
     Args:
         wanted: the configured precision.
@@ -168,7 +174,8 @@ def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     a Mann-Whitney test does not reject at 5 %. `verdict` is `faster`, `slower`, `no difference
     shown` where the interval contains 1, or empty where there are too few runs for an interval, or
     those of one side alone were disturbed. Predictions have neither, as they can all be wrong
-    together. Runs that missed their target are not compared.
+    together. Runs that missed their target are not compared, nor are those of different machines;
+    `mixed_hosts` is whether these may be more than can be told apart.
     """
     rows = []
     trained = _usable(runs)
@@ -238,6 +245,9 @@ def _summary(group: pd.DataFrame) -> dict:
     return {
         "runs": len(group),
         "machines": group.machine.nunique(),
+        "machine": first.machine if group.machine.nunique() == 1 else "",
+        # A single run is of a single host, whichever it is.
+        "mixed_hosts": len(group) > 1 and bool(group.mixed_hosts.any()),
         "time_s": values.median(),
         "time_low": low,
         "time_high": high,
@@ -249,6 +259,7 @@ def _summary(group: pd.DataFrame) -> dict:
         "overhead_s": values_of(group, "overhead_s").median(),
         "start_s": values_of(group, "start_s").median(),
         "noisy_runs": _noisy(group),
+        "paused_s": pd.to_numeric(group.paused_s).sum(),
     }
 
 
@@ -311,6 +322,7 @@ def _comparison(group: pd.DataFrame, other: pd.DataFrame) -> dict:
         "over_runs": len(others),
         "noisy_runs": noisy,
         "over_noisy_runs": others_noisy,
+        "mixed_hosts": bool(group.mixed_hosts.any() or other.mixed_hosts.any()),
         "ratio": np.median(np.divide.outer(times.to_numpy(), others.to_numpy())),
         "ratio_low": interval.low if interval else None,
         "ratio_high": interval.high if interval else None,

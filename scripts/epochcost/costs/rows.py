@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from epochcost.hardware import LOCAL
+from epochcost.records import hosts, outliers
 from epochcost.records.phases import OVERHEAD, PHASES
 from epochcost.records.record import recipe_id
 from epochcost.statistics.prediction import predict
@@ -21,8 +22,11 @@ class RunRow:
     time_s: seconds of all epochs with their validation passes; for a quick run, the prediction of
         that, with `time_low` and `time_high` (`predicted` is then true).
     seed: of an own run.
-    machine: the machine that trained; unknown for published runs.
-    machine_id: the same, set where each machine is shown separately (hardware `local`).
+    machine: the machine that trained, and which of its hosts (`records.hosts.key_of`); unknown for
+        published runs. Nothing is compared across these.
+    machine_id, host: the machine's id, and which of its hosts, in words; set where each is shown
+        separately (hardware `local`).
+    mixed_hosts: whether several hosts may be behind one `machine`: records of early versions.
     driver: version of the GPU's driver; empty where the processor trained, or if unknown.
     started_at: for an own run, to the second, UTC; for a published one, its day.
     wall_s: seconds of all of the run's processes, from their start to the record.
@@ -39,6 +43,8 @@ class RunRow:
         it computes; empty for none.
     input_share: for an own full run, time just to fetch a batch over the time of a training step.
     gflops, gflops_share: for an own run, operations per second, and over what the processor can do.
+    paused_s: for an own run, seconds that it stood still; but for sleep of the machine, they are
+        in its times.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
     """
 
@@ -54,6 +60,8 @@ class RunRow:
     hardware_label: str
     machine: str
     machine_id: str
+    host: str
+    mixed_hosts: bool
     driver: str
     date: str
     started_at: str
@@ -89,6 +97,7 @@ class RunRow:
     gflops: float | None
     gflops_share: float | None
     noise: str
+    paused_s: float | None
     price_per_hour_usd_stated: float | None
     notes: str
 
@@ -142,8 +151,10 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         hardware_label=_machine_label(machine, record["software"]["device"])
         if local
         else hardware_label,
-        machine=machine["id"],
+        machine=hosts.key_of(record),
         machine_id=machine["id"] if local else "",
+        host=hosts.host_of(record) if local else "",
+        mixed_hosts=hosts.may_be_several(record),
         driver=(_gpus_used(record) and machine["driver"]) or "",
         date=run["started_at"][:10],
         started_at=run["started_at"],
@@ -178,7 +189,8 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         input_share=_input_share(record),
         gflops=gflops(record),
         gflops_share=gflops_share(record),
-        noise="; ".join(record["noise"]["flags"]),
+        noise="; ".join(outliers.flags_of(record)),
+        paused_s=record["noise"]["paused_s"],
         price_per_hour_usd_stated=None,
         notes="",
     )

@@ -23,6 +23,7 @@ TABLE_COLUMNS = [
     "variant",
     "hardware_id",
     "machine_id",
+    "host",
     "driver",
     "settings",
     "vcpus",

@@ -19,7 +19,7 @@ from epochcost.records.record import recipe_id
 # Editions of a data set, and damaged samples, change its size by less than this share.
 _SAME_SAMPLES = 0.02
 _ANEW = "delete it, and make it anew: snakemake tables"
-_IDS = ("machine", "machine_id", "driver", "framework_version", "recipe", "data_id")
+_IDS = ("machine", "machine_id", "host", "driver", "framework_version", "recipe", "data_id")
 # A cost and its bounds, and the times they are computed from.
 _BOUNDS = {"usd": "time_s", "low": "time_low", "high": "time_high"}
 
@@ -67,6 +67,7 @@ RELATIVE_COLUMNS = [
     "baseline",
     "hardware_label",
     "machine_id",
+    "host",
     "driver",
     "framework_version",
     "epochs",
@@ -89,7 +90,9 @@ RELATIVE_COLUMNS = [
     "synthetic",
     "time_confidence",
     "machines",
+    "mixed_hosts",
     "noisy_runs",
+    "paused_s",
     "overhead_s",
     "start_s",
     *billing.PRICE_COLUMNS[2:],

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import psutil
@@ -10,13 +11,14 @@ from epochcost.measurement.gpus import POWER_CAP
 from epochcost.measurement.sampler import OF_NO_PROCESS, OTHERS_LIMIT_CORES
 
 # Flags for what passes by itself.
-OTHERS, OTHERS_ON_GPU, GPU_SLOWED = (
-    "load from others", "another process on the GPU", "GPU slowed down",
+OTHERS, OTHERS_ON_GPU, GPU_SLOWED, PAUSED = (
+    "load from others", "another process on the GPU", "GPU slowed down", "paused",
 )  # fmt: skip
 _DISTURBED_LIMIT = 0.05
 _STEAL_LIMIT = 0.02
 _WAITING_LIMIT = 0.01
 _SWAP_LIMIT_MIB = 10
+_MOST_NAMED = 3
 
 
 class Activity:
@@ -43,17 +45,36 @@ class Activity:
         }
 
 
-def noise(summary: dict[str, Any], seen: dict[str, Any], interruptions: int = 0) -> dict[str, Any]:
+def noise(
+    summary: dict[str, Any],
+    seen: dict[str, Any],
+    interruptions: int = 0,
+    during: Callable[[float, float], str | None] = lambda begin, end: None,
+) -> dict[str, Any]:
     """The `noise` part of a record: what was seen, and a flag for each possible disturbance.
+
+    A pause stays in the time of its epoch, as its length is known to half a second only, and what
+    follows it may be slower for a while. It is said, and the run counts as disturbed.
 
     Args:
         summary: from `Activity.summary`.
         seen: from the sampler (`sampler.Observed.summary`); {} if it failed.
         interruptions: how often the run was interrupted.
+        during: what was timed from one moment to another (`clock.Clock.during`).
     """
     gpus = seen.get("gpus", [])
     held_down = {reason for gpu in gpus for reason in gpu["held_down_by"] or []} - {POWER_CAP}
+    paused = seen.get("pauses", [])
+    pauses = [
+        {
+            "seconds": round(one["seconds"], 1),
+            "during": during(one["begin"], one["end"]),
+            "cause": one["cause"],
+        }
+        for one in paused
+    ]
     disturbed = {
+        f"{PAUSED} for {_worded(pauses)}": bool(pauses),
         OTHERS: (summary["others"] or 0) * (psutil.cpu_count() or 1) > OTHERS_LIMIT_CORES
         or (seen.get("disturbed_share") or 0) > _DISTURBED_LIMIT,
         "processor time stolen by the host": (summary["steal"] or 0) > _STEAL_LIMIT,
@@ -76,8 +97,20 @@ def noise(summary: dict[str, Any], seen: dict[str, Any], interruptions: int = 0)
                 "quota_waited_share",
             )
         },
+        "paused_s": round(sum(one["seconds"] for one in paused), 1) if seen else None,
+        "pauses": pauses if seen else None,
         "flags": [name for name, is_so in disturbed.items() if is_so],
     }  # fmt: skip
+
+
+def _worded(pauses: list[dict[str, Any]]) -> str:
+    """Pauses in words: `27 s in epoch 4`; of many, how many there were."""
+    if len(pauses) > _MOST_NAMED:
+        return f"{sum(pause['seconds'] for pause in pauses):.1f} s, {len(pauses)} times"
+    places = [f" in {pause['during']}" if pause["during"] else "" for pause in pauses]
+    return " and ".join(
+        f"{pause['seconds']:.1f} s{place}" for pause, place in zip(pauses, places, strict=True)
+    )
 
 
 def peak_rss_mib() -> float | None:

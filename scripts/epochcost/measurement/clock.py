@@ -96,6 +96,8 @@ class Clock:
         self.epochs: list[Epoch] = []
         self.input: dict[str, float] | None = None
         self.sample: str | None = None
+        # What this process has timed: its name, begin and end on this clock.
+        self.spans: list[tuple[str, float, float]] = []
         self.accuracy: float | None = None  # of the finished model, where an extra pass gives it
         # In the forward pass of one sample; None if not counted.
         self.multiply_adds: int | None = None
@@ -116,7 +118,9 @@ class Clock:
         try:
             yield
         finally:
-            self.add(name, time.perf_counter() - start)
+            end = time.perf_counter()
+            self.add(name, end - start)
+            self.spans.append((name, start, end))
 
     def add(self, phase: str, seconds: float) -> None:
         """Add seconds that were timed elsewhere to a phase."""
@@ -171,6 +175,23 @@ class Clock:
             epoch.eval_s = time.perf_counter() - self._eval_begin
             self._check_steps("validation", self.schedule.evaluation_steps)
         epoch.loss, epoch.accuracy = loss, accuracy
+        self.spans.append((f"epoch {epoch.number}", self._begin, time.perf_counter()))
+
+    def during(self, begin: float, end: float) -> str | None:
+        """What most of a time was spent in, `epoch 3` or a phase; None if in neither.
+
+        Args:
+            begin, end: by `time.perf_counter`.
+        """
+        spans = self.spans
+        if self.epochs and not self.epochs[-1].done:  # it failed in this epoch
+            spans = [*spans, (f"epoch {self.epochs[-1].number}", self._begin, math.inf)]
+        shared = {
+            name: min(end, until) - max(begin, since)
+            for name, since, until in spans
+            if min(end, until) > max(begin, since)
+        }
+        return max(shared, key=shared.__getitem__) if shared else None
 
     def _check_steps(self, part: str, planned: int) -> None:
         """Refuse a pass with more or fewer steps than planned: its time would be for other work."""

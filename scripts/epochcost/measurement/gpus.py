@@ -36,6 +36,7 @@ def describe() -> tuple[list[dict[str, Any]], dict[str, str | None]]:
                 "name": pynvml.nvmlDeviceGetName(handle),
                 "uuid": pynvml.nvmlDeviceGetUUID(handle),
                 "memory_gib": _memory_gib(handle),
+                "virtual": _virtual(handle),
                 "power_limit_w": _scaled(_ask(pynvml.nvmlDeviceGetEnforcedPowerLimit, handle)),
             }
             for handle in handles
@@ -205,6 +206,12 @@ def _memory_gib(handle) -> float | None:
     """Its own memory; None where it shares that of the processor."""
     memory = _ask(pynvml.nvmlDeviceGetMemoryInfo, handle)
     return None if memory is None else round(memory.total / 2**30, 1)
+
+
+def _virtual(handle) -> bool | None:
+    """Whether a hypervisor shares it between machines (vGPU); one that is passed through is not."""
+    mode = _ask(pynvml.nvmlDeviceGetVirtualizationMode, handle)
+    return None if mode is None else mode == pynvml.NVML_GPU_VIRTUALIZATION_MODE_VGPU
 
 
 def _scaled(milliwatts: int | None) -> float | None:

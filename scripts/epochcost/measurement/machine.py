@@ -11,6 +11,9 @@ import psutil
 
 from epochcost.measurement import gpus, limits
 
+_PRODUCT = Path("/sys/class/dmi/id/product_uuid")
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
 
 def describe() -> dict[str, Any]:
     """Facts about this machine, as a record holds them; null for what it does not report.
@@ -21,6 +24,9 @@ def describe() -> dict[str, Any]:
     kind of processor: virtual machines of one image have one machine id wherever they run, and
     hosts of several generations give their processors one name, such as "AMD EPYC". The machine id
     itself is hashed, never stored.
+
+    `product` and `boot` tell hosts of one id apart (`records.hosts`): the product's own id, which
+    only root may read and not every system has, and that of the boot. Both are hashed.
     """
     found, drivers = gpus.describe()
     facts = {
@@ -35,6 +41,8 @@ def describe() -> dict[str, Any]:
         **drivers,
         "system": f"{platform.system()} {platform.machine()}",
         "kernel": platform.release(),
+        "product": _product(),
+        "boot": _hashed(_BOOT),
         "cache_kib": _caches(),
         "hypervisor": _hypervisor(),
         "limits": {"cpus": limits.cpus(), "memory_gib": limits.memory_gib()},
@@ -94,15 +102,31 @@ def _system_id() -> str:
     for path in (
         "/etc/machine-id",
         "/var/lib/dbus/machine-id",
-        "/sys/class/dmi/id/product_uuid",
-        "/proc/sys/kernel/random/boot_id",
+        _PRODUCT,
+        _BOOT,
     ):
-        try:
-            if text := Path(path).read_text().strip():
-                return text
-        except OSError:
-            continue
+        if text := _read(Path(path)):
+            return text
     return platform.node()
+
+
+def _product() -> str | None:
+    """The product's id, hashed; None where it cannot be read, or is a firmware's placeholder."""
+    is_real = len(set((_read(_PRODUCT) or "").replace("-", ""))) > 1
+    return _hashed(_PRODUCT) if is_real else None
+
+
+def _hashed(path: Path) -> str | None:
+    """What a file holds, as a hash that does not give it away; None without it."""
+    text = _read(path)
+    return text and hashlib.sha256(f"epochcost\n{path.name}\n{text}".encode()).hexdigest()[:12]
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text().strip() or None
+    except (OSError, ValueError):
+        return None
 
 
 def _cpu_model() -> str:
@@ -143,8 +167,6 @@ def _caches() -> dict[str, int] | None:
 
 
 def _hypervisor() -> bool | None:
-    """Whether the processor reports that it is virtual."""
-    try:
-        return bool(re.search(r"^flags.*\bhypervisor\b", Path("/proc/cpuinfo").read_text(), re.M))
-    except OSError:
-        return None
+    """Whether the processor says that it is virtual; None where, as on Arm, it says nothing."""
+    flags = re.search(r"^flags\b.*", _read(Path("/proc/cpuinfo")) or "", re.M)
+    return flags and bool(re.search(r"\bhypervisor\b", flags[0]))

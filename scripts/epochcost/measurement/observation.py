@@ -9,6 +9,7 @@ from typing import Any
 
 from epochcost.measurement import activity
 from epochcost.measurement.clock import Clock, Epoch
+from epochcost.measurement.pauses import SUSPENDED
 from epochcost.records.names import RunName
 from epochcost.records.passes import EVALUATE, TRAIN, passes
 from epochcost.records.phases import PHASES
@@ -44,7 +45,7 @@ def record(
     judged = run["scale"] == "full" and failure is None and not generated
     batch = recipe["batch_size"]
     blocks = [] if failure else _blocks(clock, batch)
-    wall = clock.wall()
+    wall = clock.wall() - _slept(seen)
     # The energy that an earlier process used was not counted.
     energy, method = (None, None) if clock.interruptions else _energy(seen)
     return {
@@ -70,7 +71,7 @@ def record(
         "energy_j": energy,
         "energy_method": method,
         "interruptions": clock.interruptions,
-        "noise": activity.noise(shares, seen, clock.interruptions),
+        "noise": activity.noise(shares, seen, clock.interruptions, clock.during),
     }
 
 
@@ -135,6 +136,12 @@ def _utilisation(shares: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]
         "gpus": gpus,
         "samples": seen.get("samples", 0),
     }
+
+
+def _slept(seen: dict[str, Any]) -> float:
+    """Seconds that the machine was suspended: the age of a process counts them, no other time."""
+    pauses = seen.get("pauses", [])
+    return sum(pause["seconds"] for pause in pauses if pause["cause"] == SUSPENDED)
 
 
 def _energy(seen: dict[str, Any]) -> tuple[float | None, str | None]:

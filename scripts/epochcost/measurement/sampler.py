@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import psutil
 
 from epochcost.measurement import gpus, limits
+from epochcost.measurement.pauses import Pauses
 
 INTERVAL_S = 0.5
 # Others that keep more cores busy than this disturb a run.
@@ -79,11 +81,13 @@ class Observed:
         self._clocks: list[float] = []
         self._counters = _counters()
         self._energy = _Rapl()
+        self._pauses = Pauses(INTERVAL_S)
         self.samples = 0
 
     def sample(self) -> None:
         """Take one sample."""
         family = self._family()
+        self._pauses.look(family)
         self._memory.append(_resident(family))
         work = _Work(*family)
         if (others := work.others_since(self._work)) is not None:
@@ -97,7 +101,7 @@ class Observed:
         self.samples += 1
 
     def summary(self) -> dict[str, Any]:
-        """Memory, clocks, throttling, pressure and energy, for a record.
+        """Memory, clocks, throttling, pressure, energy and pauses, for a record.
 
         null for what this machine does not report.
         """
@@ -119,6 +123,7 @@ class Observed:
             "quota_waited_share": None if waited is None else round(waited / seconds, 4),
             "gpus": [gpu.summary(seconds) for gpu in self._gpus],
             "cpu_energy_j": self._energy.joules,
+            "pauses": [asdict(pause) for pause in self._pauses.found],
         }
 
     def _family(self) -> list[psutil.Process]:

@@ -13,7 +13,13 @@ _SAMPLED = (
     "swapped_mib",
     "memory_stalled_share",
     "quota_waited_share",
+    "paused_s",
+    "pauses",
 )
+# What the first records do not say of a machine.
+_OF_MACHINE = (
+    "cloud", "hypervisor", "cache_kib", "cpu_kind", "cuda_driver", "limits", "product", "boot",
+)  # fmt: skip
 
 # Before this, Keras on TensorFlow trained every epoch in the same order of samples.
 _ORDERS_DIFFER = "2026-11-23T03:45"
@@ -32,7 +38,7 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
         record["input"].pop("loop_s", None)
     record.setdefault("sample", None)
     record["data"].setdefault("skipped", 0)
-    for name in ("cloud", "hypervisor", "cache_kib", "cpu_kind", "cuda_driver", "limits"):
+    for name in _OF_MACHINE:
         record["machine"].setdefault(name, None)
     record["software"].setdefault("settings", {})
     record["software"].setdefault("variables", {})

@@ -107,7 +107,7 @@ def _cells(row) -> dict[str, Any]:
         if pd.isna(row.billed_relative)
         else amounts.ratio(row.billed_relative),
         "mixed": bool(row.mixed_price_kinds),
-        "runs": row.runs,
+        "runs": f"{row.runs} on {row.machines} machines" if row.machines > 1 else str(row.runs),
         "confidence": "" if pd.isna(row.time_confidence) else f"{row.time_confidence:.0%}",
         "metric": "" if pd.isna(row.metric_value) else f"{row.metric_value:.4f}",
         "metric_name": {"val_accuracy": "accuracy", "val_acc": "accuracy"}.get(

@@ -126,7 +126,8 @@ def _prediction_remarks(row) -> list[str]:
         notes.append(f"{row.train_samples:,.0f} samples, a subset")
     if row.weights == RANDOM:
         notes.append("from random weights")
-    return notes + ["disturbed"] * bool(row.disturbed)
+    notes += ["disturbed"] * bool(row.disturbed)
+    return notes + [remarks.MIXED_HOSTS] * bool(row.mixed_hosts)
 
 
 def _ratio(row) -> str:
@@ -171,7 +172,7 @@ def _remarks(row) -> list[str]:
         notes.append("subset of the data")
     if row.weights == RANDOM:
         notes.append("from random weights")
-    return notes + remarks.of_training(row, row.reached)
+    return notes + remarks.of_machines(row) + remarks.of_training(row, row.reached)
 
 
 def _particulars(row) -> list[str]:

@@ -1,6 +1,8 @@
 """The files of a schedule: for Kubernetes, and for a machine that is started and stops itself."""
 
+import hashlib
 import math
+import re
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +16,16 @@ from epochcost.errors import InputError
 
 _HOUR_S, _DAY_S = 3600, 86400
 _COMPUTE_ENGINE = "Google Compute Engine"
+# Their Kubernetes gives each node its machine type as a label.
+_WITH_TYPES = {"Amazon EC2", _COMPUTE_ENGINE, "Microsoft Azure"}
+_TYPE_LABEL = "node.kubernetes.io/instance-type"
+_GKE_LABEL = "cloud.google.com/gke-accelerator"
+# On nodes of others, whoever runs them says what they are.
+_OWN_LABEL = "epochcost/hardware"
+# Kubernetes adds eleven characters to a CronJob's name, and takes no more than 63.
+_LONGEST_NAME = 52
+# NVIDIA's plugin hands out no others, and nothing here measures them.
+_NOT_NVIDIA = re.compile(r"(TPU|MI\d)")
 # Runs may take longer than planned, and must end before the next ones begin.
 _PATIENCE = 3
 
@@ -76,9 +88,17 @@ def render(rerun: Rerun) -> dict[str, str]:
     environment.filters["quote"] = shlex.quote
     if "vcpus" not in rerun.hardware:
         raise InputError(f"config/hardware.yaml: {rerun.name}: vcpus is needed to request it")
+    if _NOT_NVIDIA.match(rerun.hardware.get("gpu", "")):
+        raise InputError(
+            f"{rerun.name} has {rerun.hardware['gpu']}; a schedule is for processors and NVIDIA's "
+            "GPUs"
+        )
     machine_type, _, accelerators = rerun.hardware.get("instance", "").partition(" + ")
     fetch, keep = _transfers(rerun.records)
     about = {
+        "name": name_of(rerun.name),
+        "selector": _selector(rerun.name, rerun.hardware),
+        "own_label": _OWN_LABEL,
         "cron": cron(rerun.every_s),
         "often": _often(rerun.every_s),
         "limit_s": rerun.limit_s,
@@ -100,6 +120,27 @@ def render(rerun: Rerun) -> dict[str, str]:
     if rerun.hardware.get("provider") == _COMPUTE_ENGINE:
         names += ["start-up.sh", "vm.sh"]
     return {name: environment.get_template(f"{name}.j2").render(about) for name in names}
+
+
+def name_of(hardware: str) -> str:
+    """What the schedule of some hardware is called on a cluster or in a project.
+
+    Lower-case letters, digits and hyphens; ids that become alike or too long get a hash.
+    """
+    name = f"epochcost-{hardware.replace('.', '-')}"
+    if name == f"epochcost-{hardware}" and len(name) <= _LONGEST_NAME and name[-1] != "-":
+        return name
+    mark = hashlib.sha256(hardware.encode()).hexdigest()[:6]
+    return f"{name[: _LONGEST_NAME - 7].rstrip('-')}-{mark}"
+
+
+def _selector(name: str, hardware: dict[str, Any]) -> dict[str, str]:
+    """The labels of the nodes that are the hardware."""
+    instance, _, added = hardware.get("instance", "").partition(" + ")
+    if hardware.get("provider") not in _WITH_TYPES or not instance:
+        return {_OWN_LABEL: name}
+    labels = {_TYPE_LABEL: instance.split(" ")[0]}
+    return labels | ({_GKE_LABEL: _attached(hardware)} if added else {})
 
 
 def _transfers(records: str) -> tuple[str, str]:
@@ -166,4 +207,9 @@ def _accelerator(instance: str, hardware: dict[str, Any]) -> str:
     """`1 x K80` as Compute Engine names it."""
     if not instance:
         return ""
-    return f"type=nvidia-tesla-{hardware['gpu'].lower()},count={hardware['gpu_count']}"
+    return f"type={_attached(hardware)},count={hardware['gpu_count']}"
+
+
+def _attached(hardware: dict[str, Any]) -> str:
+    """A GPU that is added to a machine type, as Google's services name it."""
+    return f"nvidia-tesla-{hardware['gpu'].lower()}"

@@ -19,6 +19,7 @@ _TELLING = {
     "driver": "driver {}",
     "settings": "{}",
     "machine_id": "machine {}",
+    "host": "{}",
     "vcpus": "{} cores",
     "gpus_used": "GPUs used: {}",
     "data_id": "data {}",

@@ -5,7 +5,10 @@ import pandas as pd
 from epochcost.costs import prices
 from epochcost.costs.rows import OWN, RANDOM
 from epochcost.variants import TUNED
-from epochcost.words import names
+from epochcost.words import amounts, names
+
+# Records of early versions do not tell hosts with one machine id apart.
+MIXED_HOSTS = "hosts may be mixed"
 
 
 def of_row(row) -> list[str]:
@@ -28,8 +31,8 @@ def of_training(row, reached: bool | float) -> list[str]:
     notes = ["different recipe"] * (not row.own_recipe) + of_search(row)
     if pd.notna(row.batch_size) and row.batch_size != row.recipe_batch_size:
         notes.append(f"batch size {row.batch_size:g}, not {row.recipe_batch_size:g}")
-    if row.noisy_runs:
-        notes.append("disturbed")
+    notes += of_noise(row)
+    notes += [MIXED_HOSTS] * bool(row.mixed_hosts)
     if pd.notna(reached) and not reached:
         notes.append("missed the quality target")
     return notes
@@ -38,7 +41,8 @@ def of_training(row, reached: bool | float) -> list[str]:
 def of_option(option) -> list[str]:
     """What a reader must know about an option (a row of options.csv)."""
     notes = ["predicted"] * bool(option.predicted) + of_data(option)
-    notes += of_search(option) + ["disturbed"] * bool(option.noisy_runs)
+    notes += of_search(option) + of_noise(option) + of_machines(option)
+    notes += [MIXED_HOSTS] * bool(option.mixed_hosts)
     return notes + ["if never interrupted"] * (option.price_kind in prices.INTERRUPTIBLE)
 
 
@@ -47,6 +51,19 @@ def of_offer(option) -> list[str]:
     kind = option.price_kind
     notes = [] if kind == prices.ON_DEMAND else [f"{names.price_kind(kind)} price"]
     return notes + ["as published"] * (option.source_id != OWN) + of_option(option)
+
+
+def of_noise(row) -> list[str]:
+    """Whether something disturbed a row's runs, and how long they stood still in all."""
+    notes = ["disturbed"] * bool(row.noisy_runs)
+    if row.paused_s > 0:
+        notes.append(f"paused for {amounts.seconds(row.paused_s)}")
+    return notes
+
+
+def of_machines(row) -> list[str]:
+    """On how many machines a row was measured, where it is the median of several."""
+    return [f"median of {row.machines:.0f} machines"] if row.machines > 1 else []
 
 
 def of_search(row) -> list[str]:
