@@ -85,9 +85,11 @@ class Series:
     def narrow(self, number: int, precision: float, keep_disturbed: bool) -> bool:
         """Whether the first `number` runs give the median as precisely as wanted.
 
-        True also where none of them succeeded: more of the same will not either.
+        True also where none of them succeeded, or all were overloaded: more of the same will not
+        either.
         """
-        ended_well = [one for one in self.done[:number] if one["status"] == "ok"]
+        # The time of an overloaded run says nothing, so others are made in its place.
+        ended_well = [one for one in self.done[:number] if rows.status_of(one) == "ok"]
         quiet = [one for one in ended_well if not one["noise"]["flags"]]
         counted = ended_well if keep_disturbed else quiet or ended_well
         times = [rows.times_of(one)[0] for one in counted]

@@ -110,6 +110,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         noise="",
         price_per_hour_usd_stated=_float(row["price_per_hour_usd_published"]),
         notes=_notes(row),
+        copy_of=row["same_file_as"],
     )
 
 

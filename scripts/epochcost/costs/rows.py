@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from epochcost.hardware import LOCAL
+from epochcost.records.load import OVERLOADED, overload
 from epochcost.records.phases import OVERHEAD, PHASES
-from epochcost.records.record import recipe_id
+from epochcost.records.record import gpus_used, recipe_id
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
@@ -18,6 +19,9 @@ RANDOM = "random"
 class RunRow:
     """One run; the columns of runs.csv, in their order.
 
+    status: `ok`, `failed`, `overloaded` (others used too much of the machine, `records.load`: its
+        quality counts, its time does not, and is empty), or `statement` of a published text.
+    reason: why it failed, or what overloaded it.
     time_s: seconds of all epochs with their validation passes; for a quick run, the prediction of
         that, with `time_low` and `time_high` (`predicted` is then true).
     seed: of an own run.
@@ -40,6 +44,7 @@ class RunRow:
     input_share: for an own full run, time just to fetch a batch over the time of a training step.
     gflops, gflops_share: for an own run, operations per second, and over what the processor can do.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
+    copy_of: the run whose log a study published once more as this one; empty for a run of its own.
     """
 
     run_id: str
@@ -91,6 +96,7 @@ class RunRow:
     noise: str
     price_per_hour_usd_stated: float | None
     notes: str
+    copy_of: str
 
 
 @dataclass(frozen=True)
@@ -144,11 +150,11 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         else hardware_label,
         machine=machine["id"],
         machine_id=machine["id"] if local else "",
-        driver=(_gpus_used(record) and machine["driver"]) or "",
+        driver=(gpus_used(record) and machine["driver"]) or "",
         date=run["started_at"][:10],
         started_at=run["started_at"],
         scale=run["scale"],
-        status=record["status"],
+        status=status_of(record),
         reason=_reason(record),
         data_source=data["source"],
         data_complete=data["complete"],
@@ -160,7 +166,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         synthetic=data["source"] == "synthetic",
         predicted=quick,
         gpu_count=len(machine["gpus"]),
-        gpus_used=_gpus_used(record),
+        gpus_used=gpus_used(record),
         vcpus=machine["usable_cores"],
         epochs=record["settings"]["epochs"],
         batch_size=record["settings"]["batch_size"],
@@ -181,6 +187,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         noise="; ".join(record["noise"]["flags"]),
         price_per_hour_usd_stated=None,
         notes="",
+        copy_of="",
     )
 
 
@@ -210,7 +217,7 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
             metric=record["quality"]["metric"],
             metric_value=epoch["metric"],
             scale=run["scale"],
-            status=record["status"],
+            status=status_of(record),
             synthetic=record["data"]["source"] == "synthetic",
             data_complete=record["data"]["complete"],
             weights=_weights(record["weights"]),
@@ -219,12 +226,17 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
     ]
 
 
+def status_of(record: dict[str, Any]) -> str:
+    """`ok`, `failed`, or `overloaded`: it ended well, but others used too much of the machine."""
+    return OVERLOADED if record["status"] == "ok" and overload(record) else record["status"]
+
+
 def times_of(record: dict[str, Any]) -> tuple[float | None, float | None, float | None]:
     """Seconds of all epochs with their validation passes, and the range of a prediction of them.
 
-    For a quick run it is predicted; for a failed one there is none.
+    For a quick run it is predicted; for one that failed or was overloaded there is none.
     """
-    if record["status"] != "ok":
+    if status_of(record) != "ok":
         return None, None, None
     if record["run"]["scale"] == "quick":
         prediction = predict(record)
@@ -248,13 +260,6 @@ def _start(record: dict[str, Any]) -> float:
 def _epoch_seconds(epoch: dict[str, Any]) -> float:
     """Seconds of an epoch with its validation pass, where the recipe has one."""
     return epoch["train_s"] + (epoch["eval_s"] or 0.0)
-
-
-def _gpus_used(record: dict[str, Any]) -> int:
-    """How many GPUs trained; 0 where the processor did."""
-    if record["software"].get("device") != "gpu" or not record["machine"]["gpus"]:
-        return 0
-    return record["software"]["settings"].get("devices", 1)
 
 
 def _input_share(record: dict[str, Any]) -> float | None:
@@ -314,4 +319,4 @@ def _machine_label(machine: dict[str, Any], device: str) -> str:
 
 def _reason(record: dict[str, Any]) -> str:
     failure = record["failure"]
-    return f"{failure['phase']}: {failure['reason']}" if failure else ""
+    return f"{failure['phase']}: {failure['reason']}" if failure else overload(record)
