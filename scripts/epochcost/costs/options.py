@@ -137,18 +137,19 @@ def _contexts(table: pd.DataFrame, market: Market) -> list[str]:
     """Why rows can be no recommendation; empty for those that can.
 
     What was measured here has run here. Of published trainings those count that are as recent as
-    prices must be; on a GPU without today's frameworks only in books of its time.
+    prices must be; on a GPU without today's frameworks only in a book of that time.
     """
-    day = prices.day_of(market.book) or date.today()
-    is_past = date.today() - day > PRICE_HOLDS
+    of_then = prices.day_of(market.book)
+    day = of_then or date.today()
     found = []
     for row in table.itertuples():
         reasons = []
         if row.source_id != OWN:
             gpu = market.catalogue.get(row.hardware_id, {}).get("gpu")
-            if day - date.fromisoformat(row.last_start[:10]) > PRICE_HOLDS:
+            is_old = day - date.fromisoformat(row.last_start[:10]) > PRICE_HOLDS
+            if is_old:
                 reasons.append(f"a time of {row.last_start[:4]}")
-            if is_unsupported(gpu) and not is_past:
+            if is_unsupported(gpu) and (is_old or of_then is None):
                 reasons.append(f"the frameworks pinned here do not run on a {gpu}")
         found.append("; ".join(reasons))
     return found

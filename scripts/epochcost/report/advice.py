@@ -52,7 +52,11 @@ def text(
     if options.empty:
         return "\n".join([*_without_options(workload, context), *without]) + "\n"
     lines = [f"{workload}: one training, {_terms(options)}{_dates(options)}"]
-    lines += [*_cheapest(options, deadline_s), _fastest(options, budget_usd), *_alone(options)]
+    lines += [
+        *_cheapest(options, deadline_s),
+        _fastest(options, budget_usd),
+        *_alone(options, without),
+    ]
     lines += ["", *_table(options), *without, ""]
     lines += _break_evens(options, rental) + _units(options) + _caveats(options)
     if len(context):
@@ -89,16 +93,15 @@ def _terms(options: pd.DataFrame) -> str:
     return "started and billed by itself"
 
 
-def _alone(options: pd.DataFrame) -> list[str]:
+def _alone(options: pd.DataFrame, without: list[str]) -> list[str]:
     """That only one machine is known, and what to do about it."""
     machines = options[_MACHINE].fillna("").drop_duplicates()
     if len(machines) > 1:
         return []
-    only = options.iloc[0]
-    return [
-        f"Only one machine is known: {only.hardware_label}. Next, measure one that you could rent "
-        "(a quick run takes minutes), and merge its records."
-    ]
+    known, then = "known", "measure one that you could rent (a quick run takes minutes)"
+    if without:
+        known, then = "known with its price", "give the others below theirs, or measure another"
+    return [f"Only one machine is {known}: {options.hardware_label.iloc[0]}. Next, {then}."]
 
 
 def _context(context: pd.DataFrame) -> list[str]:

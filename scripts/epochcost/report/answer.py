@@ -128,14 +128,20 @@ def _how(row) -> str:
     if row.runs > 1:
         machines = f" on {row.machines} machines" if row.machines > 1 else ""
         facts.append(f"median of {row.runs} {'quick ' if row.predicted else ''}runs{machines}")
-        if row.predicted:
-            facts.append(within)
-        else:
-            facts.append(f"{within} with {row.time_confidence:.0%} confidence")
-    else:
-        facts.append(within if row.predicted else "a single run")
+    elif not row.predicted:
+        facts.append("a single run")
+    if within:
+        facts.append(f"{within} {'this hour' if row.predicted else 'in these hours'}")
+    facts.append(_later(row))
     facts += [note for note in remarks.of_row(row) if note != "predicted"]
     return ", ".join(fact for fact in facts if fact)
+
+
+def _later(row) -> str:
+    """The time to expect in another hour, for a row whose runs are too few to say."""
+    if pd.isna(row.later_low) or row.runs > 1:
+        return ""
+    return f"{amounts.seconds(row.later_low)} to {amounts.seconds(row.later_high)} in another hour"
 
 
 def _cost(row, is_here: bool) -> str:
