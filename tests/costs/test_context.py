@@ -118,7 +118,7 @@ def test_machines_of_ones_own_without_a_price_are_listed(advised, runs, known, b
     line = line_of(text, "  Measured too, but without a price: ")
     assert f"AMD EPYC, 2 cores ({EPYC}, 5.86 min with Keras TensorFlow)" in line
     assert H200 not in line
-    assert "Only one machine is known with its price: NVIDIA H200. Next, give the others" in text
+    assert "Only one machine is known with its price: NVIDIA H200. Next, price those below" in text
 
 
 def test_machines_of_ones_own_are_in_the_table_even_where_others_are_better(advised, runs):

@@ -100,7 +100,10 @@ def _alone(options: pd.DataFrame, without: list[str]) -> list[str]:
         return []
     known, then = "known", "measure one that you could rent (a quick run takes minutes)"
     if without:
-        known, then = "known with its price", "give the others below theirs, or measure another"
+        known, then = (
+            "known with its price",
+            "price those below (price=0.10 there), or measure more",
+        )
     return [f"Only one machine is {known}: {options.hardware_label.iloc[0]}. Next, {then}."]
 
 
