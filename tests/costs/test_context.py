@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from observed import full_run
 
 from epochcost import configuration
 from epochcost.configuration import ROOT
@@ -149,6 +150,20 @@ def test_where_a_published_start_counts_none_does(advised):
     alone, _ = advised(EPYC, 0.1, "2017-12", chosen=lambda runs: runs.source_id.eq("own"))
     assert set(alone.terms) == {"with start"}
     assert (alone.elapsed_s > alone.time_s).all()
+
+
+def test_a_billed_ratio_is_that_of_two_bills_without_a_start(make_tables, record):
+    """The baseline's start is not known; that of the own run is in its bill, and in no ratio."""
+    one = full_run(record, 40.0) | {"phases": record["phases"] | {"import": 3600.0}}
+    local = prices.Price("local", 0.4975, "on_demand", None, "config")
+    _, costs, relative = make_tables(one, kind="billed", local=local)
+    row = relative[relative.source_id.eq("own")].iloc[0]
+    assert row.cost_kind == "billed"
+    assert row.cost_usd > 0.4975, "an hour of start is paid"
+    assert row.cost_relative < 1
+    base = relative[relative.source_id.eq("woolf2017gpu") & relative.time_relative.eq(1)].iloc[0]
+    assert row.cost_relative == pytest.approx(40.0 * 0.4975 / 3600 / base.cost_usd)
+    assert costs.cost_usd[costs.source_id.eq("own")].tolist() == [row.cost_usd]
 
 
 def test_the_tables_of_the_documentation_have_no_copy_among_the_options(advised):

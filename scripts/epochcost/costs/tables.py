@@ -299,7 +299,8 @@ def _over_nothing(table: pd.DataFrame, compared: pd.Series, rental: Rental) -> p
 def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame, market: Market) -> pd.DataFrame:
     """A workload's rows relative to one baseline; a study's own one is for its own rows alone.
 
-    A billed cost is relative to the billed cost of the baseline's run.
+    A billed cost is relative to the billed cost of the baseline's run, both without a start: how
+    long that of the baseline took is not known.
     """
     rows = table[table.workload.eq(baseline.workload)]
     if baseline.scope == "study":
@@ -311,8 +312,8 @@ def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame, market: Market) -> 
     added["mixed_price_kinds"] = rows.price_kind.notna() & rows.price_kind.ne(baseline.price_kind)
     for bound, time in _BOUNDS.items():
         suffix = "" if bound == "usd" else f"_{bound}"
-        cost = billing.cost_usd(rows, rows[time], market.rental)
-        added[f"cost_{bound}"] = cost
+        added[f"cost_{bound}"] = billing.cost_usd(rows, rows[time], market.rental)
+        cost = billing.cost_usd(rows.assign(overhead_s=0.0), rows[time], market.rental)
         added[f"time_relative{suffix}"] = (rows[time] / base.time_s).where(compares)
         over = cost / rows.cost_kind.map(base_costs)
         added[f"cost_relative{suffix}"] = over.where(compares)

@@ -100,10 +100,7 @@ def _alone(options: pd.DataFrame, without: list[str]) -> list[str]:
         return []
     known, then = "known", "measure one that you could rent (a quick run takes minutes)"
     if without:
-        known, then = (
-            "known with its price",
-            "price those below (price=0.10 there), or measure more",
-        )
+        known, then = "known with its price", "price those below, or measure others"
     return [f"Only one machine is {known}: {options.hardware_label.iloc[0]}. Next, {then}."]
 
 
