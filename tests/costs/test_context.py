@@ -1,6 +1,7 @@
 """What can be had is recommended, on equal terms; what others published long ago is context."""
 
 from dataclasses import replace
+from datetime import date
 
 import pandas as pd
 import pytest
@@ -8,7 +9,14 @@ from observed import full_run
 
 from epochcost import configuration
 from epochcost.configuration import ROOT
-from epochcost.costs import options, prices, published, rows, tables
+from epochcost.costs import (
+    options,
+    prices,
+    published,
+    rows,
+    successors,
+    tables,
+)
 from epochcost.costs.billing import Rental
 from epochcost.costs.market import Market
 from epochcost.hardware import is_unsupported
@@ -203,3 +211,15 @@ def test_every_accelerator_of_the_catalogue_is_judged():
     assert {"K80", "P100", "V100", "M60", "TPU v2", "GTX 1080"} <= unsupported
     assert not {"T4", "L4", "A100", "H100", "H200", "B200", "RTX 3090"} & unsupported
     assert not is_unsupported(None)
+
+
+def test_in_place_of_retired_hardware_comes_what_todays_frameworks_run_on():
+    gpus = {"old": "K80", "near": "P100", "far": "T4"}
+    catalogue = {name: {"gpu": gpu, "gpu_count": 1} for name, gpu in gpus.items()}
+    catalogue["old"]["retired"] = "2024-05-01"
+    prices_of = {"old": 0.5, "near": 0.51, "far": 0.9}
+    known = [
+        prices.Price(name, usd, prices.ON_DEMAND, date(2026, 7, 1), "me")
+        for name, usd in prices_of.items()
+    ]
+    assert successors.successor("old", catalogue, Market(known, catalogue=catalogue)) == "far"

@@ -11,7 +11,7 @@ from observed import full_run
 
 from epochcost import configuration
 from epochcost.configuration import ROOT
-from epochcost.costs import options, prices, rows, spreads, tables
+from epochcost.costs import options, prices, repeats, rows, spreads, tables
 from epochcost.costs.billing import Rental
 from epochcost.costs.market import Market
 from epochcost.report import advice
@@ -216,3 +216,12 @@ def test_options_of_one_hour_are_compared_by_the_spread_of_an_hour(
     )
     shipped = spread.shipped()[FULL]
     assert list(found.deviation) == [shipped.hour if one_hour else shipped.later] * 2
+
+
+def test_a_time_without_a_logarithm_takes_nothing_down(make_tables, record):
+    """What a damaged record says is set aside elsewhere; here it must not end the analysis."""
+    runs = make_tables(record)[0]
+    runs = runs.assign(time_s=runs.time_s.mask(runs.source_id.eq("own"), 0.0))
+    assert spreads.spread_table(runs).pairs.sum() == 0
+    rows_of = repeats.summaries(runs[runs.status.eq("ok") & runs.time_s.notna()])
+    assert (spreads.deviations(rows_of, spreads.known(runs), False) > 0).all()

@@ -4,6 +4,7 @@ Pure functions over runs.csv.
 """
 
 import math
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -17,6 +18,8 @@ from epochcost.statistics.spread import FULL, HOUR, LATER, PREDICTED, REACH, Spr
 
 # With fewer trainings that were repeated, their spread is not known; that of docs/records counts.
 _FEWEST_GROUPS = 10
+# What has a logarithm, in seconds.
+_TIMES = sys.float_info.min, sys.float_info.max
 _SAME = [*(name for name in GROUP if name != "predicted"), "machine"]
 _HOURS = {HOUR: lambda hours: hours <= 1, LATER: lambda hours: hours > 1}
 COLUMNS = ["kind", "apart", "deviation", "groups", "pairs"]
@@ -29,7 +32,7 @@ def spread_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFra
     run. `apart` says whether the two began within an hour (`hour`) or not (`later`). Each training
     counts once, however many `pairs` it has. `deviation` is empty where there is no pair.
     """
-    own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
+    own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.between(*_TIMES)]
     kept = [
         undisturbed(group, keep_disturbed)
         for _, group in own.groupby([*_SAME, "predicted"], dropna=False, sort=False)
@@ -104,14 +107,14 @@ def deviations(rows: pd.DataFrame, spreads: dict[str, Spread], one_hour: bool) -
 
 def _deviation_of(row, spreads: dict[str, Spread], one_hour: bool) -> float:
     spread = spreads[PREDICTED if row.predicted else FULL]
-    ranged = pd.notna(row.time_low) and pd.notna(row.time_high)
+    ranged = pd.notna(row.time_low) and pd.notna(row.time_high) and row.time_s > 0
     if row.predicted:
         # Where it has no interval, as on a GPU, it has been checked nowhere.
         own = math.log(row.time_high / row.time_s) / REACH if ranged else spread.later
         return own if one_hour else max(own, spread.later)
     number = row.machines if row.machines > 1 else row.runs
     spans_hours = _hours(row) > 1
-    if number >= repeats.FEWEST_RUNS:
+    if number >= repeats.FEWEST_RUNS and row.time_low > 0:
         own = math.log(row.time_high / row.time_low) / 2 / REACH
     else:
         own = (spread.later if spans_hours else spread.hour) / math.sqrt(number)
