@@ -17,6 +17,8 @@ from epochcost.words import amounts, names, remarks
 
 _PRICES = [0.01, 0.1, 1.0, 10.0, 100.0]
 _MARGIN = 1.9
+# Of what is context.
+_FAINT = 0.35
 _TICKS_S = [
     number * unit for unit, numbers in ((1, (1, 2, 5, 10, 20, 30)), (60, (1, 2, 5, 10, 20, 30)),
                                         (3600, (1, 2, 5, 10, 20, 50, 100)))
@@ -37,7 +39,8 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     free = options[options.billed_usd.eq(0)]
     shown = options[options.billed_usd.gt(0)]
     shown = shown.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
-    compared = shown[shown.context.fillna("").eq("")]
+    shown["context"] = shown.context.fillna("")
+    compared = shown[shown.context.eq("")]
     worth_it = pd.Series(efficient(compared), index=compared.index, dtype=bool)
     shown = shown.assign(
         efficient=worth_it.reindex(shown.index).eq(True), apart=names.tell_apart(shown)
@@ -105,6 +108,7 @@ def _frontier(axes, options: pd.DataFrame) -> None:
 
 def _point(axes, row) -> None:
     own = row.source_id == OWN
+    faint = _FAINT if row.context else 1.0
     for low, high, where in (
         (row.elapsed_low, row.elapsed_high, {"y": row.billed_usd, "axis": "x"}),
         (row.billed_low, row.billed_high, {"x": row.elapsed_s, "axis": "y"}),
@@ -112,12 +116,12 @@ def _point(axes, row) -> None:
         if pd.notna(low) and pd.notna(high):
             line = axes.hlines if where["axis"] == "x" else axes.vlines
             at = where["y"] if where["axis"] == "x" else where["x"]
-            line(at, low, high, color=style.colour(row.hardware_id), linewidth=1.4, zorder=3)
+            colour = style.colour(row.hardware_id)
+            line(at, low, high, color=colour, linewidth=1.4, zorder=3, alpha=faint)
     axes.plot(
         row.elapsed_s, row.billed_usd, "o", markersize=9 if own else 7,
         color=style.colour(row.hardware_id), markeredgecolor=style.INK if own else "white",
-        alpha=1.0 if row.efficient else 0.75 if not row.context or pd.isna(row.context) else 0.3,
-        zorder=4,
+        alpha=1.0 if row.efficient else 0.75 * faint, zorder=4,
     )  # fmt: skip
     if row.efficient:
         notes = [note for note in (row.apart, names.price_kind(row.price_kind)) if note]
@@ -139,7 +143,8 @@ def _legend(figure: plt.Figure, options: pd.DataFrame) -> None:
     keys = ["hardware_id", "hardware_label"]
     handles = [
         Line2D(
-            [], [], marker="o", linestyle="none", color=style.colour(hardware), label=label,
+            [], [], marker="o", linestyle="none", color=style.colour(hardware),
+            label=f"{label} (context, epochs alone)" if all(rows.context) else label,
             markeredgecolor=style.INK if (rows.source_id == OWN).any() else "white",
         )
         for (hardware, label), rows in named.groupby(keys, sort=False)
@@ -156,7 +161,7 @@ def _marks(best: pd.Series) -> str:
 def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
     gifts = ", ".join(free.hardware_label.unique())
     offered = f" ({gifts}: free)" if gifts else ""
-    compared = options[options.context.fillna("").eq("")]
+    compared = options[options.context.eq("")]
     if compared.empty:
         return f"{title}: no machine of today is known; what others published is context{offered}"
     best = compared.loc[compared.billed_usd.idxmin()]
