@@ -153,7 +153,7 @@ def test_where_a_published_start_counts_none_does(advised):
     own = found[found.source_id.eq("own")]
     assert own.overhead_s.eq(0).all() and own.start_s.gt(0).all()
     assert own.billed_usd.tolist() == pytest.approx(own.marginal_usd.tolist())
-    assert "its epochs alone, as the start of published trainings is not known" in text
+    assert ", compared by epochs alone (the start of published ones is not known)" in text
     # Own with own: with the start.
     alone, _ = advised(EPYC, 0.1, "2017-12", chosen=lambda runs: runs.source_id.eq("own"))
     assert set(alone.terms) == {"with start"}

@@ -51,7 +51,9 @@ def text(
     context, options = options[is_context], options[~is_context]
     if options.empty:
         return "\n".join([*_without_options(workload, context), *without]) + "\n"
-    lines = [f"{workload}: one training, {_terms(options)}{_dates(options)}"]
+    lines = [
+        f"{workload}: one training, started and billed by itself{_terms(options)}{_dates(options)}"
+    ]
     lines += [
         *_cheapest(options, deadline_s),
         _fastest(options, budget_usd),
@@ -89,8 +91,8 @@ def _unpriced(rows: pd.DataFrame | None) -> list[str]:
 
 def _terms(options: pd.DataFrame) -> str:
     if options.terms.eq(choices.EPOCHS_ALONE).any():
-        return "its epochs alone, as the start of published trainings is not known"
-    return "started and billed by itself"
+        return ", compared by epochs alone (the start of published ones is not known)"
+    return ""
 
 
 def _alone(options: pd.DataFrame, without: list[str]) -> list[str]:
@@ -332,7 +334,7 @@ def _caveats(options: pd.DataFrame) -> list[str]:
     if few.any():
         lines.append(
             "Single runs, few runs and predictions have the spread that repeats of their kind have "
-            "shown; ranges hold 95 of 100, in another hour too unless all were measured in one."
+            "shown. Ranges hold 95 of 100, in another hour too unless all were measured in one."
         )
     if (options.billing_increment_s.isna() & options.price_kind.ne(billing.OWNED)).any():
         lines.append(
