@@ -10,6 +10,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+from epochcost.costs.rows import status_of  # noqa: E402
 from epochcost.records import hosts, record  # noqa: E402
 from epochcost.statistics.prediction import predict  # noqa: E402
 
@@ -19,7 +20,7 @@ def read(folder: Path) -> list[dict[str, Any]]:
     runs = [content for _, content in record.read_all(folder)]
     if len({hosts.key_of(content) for content in runs}) != 1:
         sys.exit(f"{folder} holds no records, or those of several machines")
-    return [one for one in runs if (one["status"], one["run"]["scale"]) == ("ok", "quick")]
+    return [one for one in runs if (status_of(one), one["run"]["scale"]) == ("ok", "quick")]
 
 
 def seconds_by(key: Callable[[dict[str, Any]], Any], runs: list[dict[str, Any]]) -> dict:

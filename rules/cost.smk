@@ -8,6 +8,7 @@ rule runs:
         published=multiext("data/published/", "measurements.csv", "baselines.csv"),
         hardware="config/hardware.yaml",
         recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
+        spread="config/spread.csv",
         code=["scripts/runs.py", *map(code_of, ("costs", "records", "statistics"))],
     output:
         multiext(
@@ -44,6 +45,7 @@ rule costs:
         prices=multiext("config/", "prices.csv", "billing.csv"),
         recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
         own_prices=own_book(),
+        spread="config/spread.csv",
         code=["scripts/costs.py", code_of("costs"), code_of("statistics")],
     output:
         multiext(

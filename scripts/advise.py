@@ -1,6 +1,6 @@
 """Say where to train: cheapest by a deadline, fastest within a budget, and what is Pareto-optimal.
 
-In: options.csv of results/tables. Out: text on the screen.
+In: options.csv and relative.csv of results/tables. Out: text on the screen.
 """
 
 from pathlib import Path
@@ -20,6 +20,7 @@ def main() -> None:
     arguments = parser.parse_args()
     deadline = durations.seconds_of(arguments.deadline) if arguments.deadline else None
     options = tables.read(arguments.tables / "options.csv")
+    relative = tables.read(arguments.tables / "relative.csv")
     known = configuration.load().recipes
     for workload in arguments.workload or sorted(options.workload.unique()):
         if workload not in known:
@@ -27,7 +28,8 @@ def main() -> None:
                 f"unknown workload '{workload}'; {errors.nearest(workload, known)}"
             )
         found = options[options.workload.eq(workload)].reset_index(drop=True)
-        print(advice.text(workload, found, deadline, arguments.budget, arguments.rental))
+        unpriced = tables.without_price_of(relative[relative.workload.eq(workload)])
+        print(advice.text(workload, found, deadline, arguments.budget, arguments.rental, unpriced))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def main() -> None:
     own = answer.own_rows(relative, baselines)
     runs = tables.read(arguments.tables / "runs.csv")
     sentences = answer.sentences(own, baselines, machine.describe()["id"])
-    sentences += answer.failures(runs)
+    sentences += answer.overloads(runs, machine.describe()["id"]) + answer.failures(runs)
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
     html = page.render(
         sentences,

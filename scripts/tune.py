@@ -31,6 +31,7 @@ from epochcost.datasets import arrays
 from epochcost.measurement import machine
 from epochcost.measurement.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU, PAUSED
 from epochcost.measurement.orphans import end_with_parent
+from epochcost.records.load import overload
 from epochcost.records.record import LOSS, recipe_id
 from epochcost.statistics.prediction import predict
 
@@ -280,19 +281,28 @@ class Runs:
         """A run over some whole epochs, or a quick one; None if it failed.
 
         One disturbed by other work is repeated, and counts only if the repeat fails.
+
+        Raises:
+            InputError: others used so much of the machine, twice, that nothing can be found.
         """
-        outcome = None
+        outcome, overloaded = None, ""
         for _ in range(_ATTEMPTS):
             content = self._attempt(settings, epochs, trial)
             said = content and outcome_of(content, self.recipe["epochs"])
+            overloaded = overload(content) if said else ""
             self.version = content["software"]["framework_version"] if content else self.version
             flags = content["noise"]["flags"] if content else []
             what = f"{epochs} epochs" if epochs else "quick"
             seconds = f"{said.seconds:.1f} s" if said else "failed"
             print(what, json.dumps(settings), ", ".join([seconds, *flags]), flush=True)
-            outcome = said or outcome
+            outcome = (None if overloaded else said) or outcome
             if not any(flag.startswith(_PASSING) for flag in flags):
                 break
+        if overloaded and outcome is None:
+            raise errors.InputError(
+                f"{overloaded} during a run and its repeat, so their times say nothing; search "
+                "again when the machine is free"
+            )
         self._first = self._first or outcome
         return outcome
 

@@ -89,4 +89,13 @@ def make_clone(folder: Path) -> Clone:
         name: ROOT / f".venvs/{name}-cpu/bin/python" for name in ("tensorflow", "torch", "jax")
     }
     clone.configure(python={name: str(path) for name, path in families.items()})
+    _ignore_load(folder)
     return clone
+
+
+def _ignore_load(folder: Path) -> None:
+    """Let no training count as overloaded: other tests run beside those of a clone."""
+    path = folder / "scripts/epochcost/records/load.py"
+    text = path.read_text()
+    assert text.count("MOST_TAKEN = 0.3\n") == 1
+    path.write_text(text.replace("MOST_TAKEN = 0.3\n", "MOST_TAKEN = 1.0\n"))

@@ -459,6 +459,38 @@ def test_a_run_that_others_disturbed_is_made_again(monkeypatch, record, tmp_path
     assert next(made, "none is left") == "none is left"
 
 
+OVERLOADED = {"others_cpu_share": 0.87, "flags": ["load from others"]}
+
+
+@pytest.mark.parametrize(
+    ("attempts", "counts"),
+    [
+        ([OVERLOADED, {}], 2),
+        ([{"flags": ["load from others"]}, OVERLOADED], 1),
+        ([OVERLOADED, OVERLOADED], None),
+    ],
+)
+def test_an_overloaded_machine_finds_nothing(monkeypatch, record, tmp_path, attempts, counts):
+    """Of a run and its repeat the last one counts whose time says something."""
+    made = iter(
+        record
+        | {
+            "run": record["run"] | {"scale": "full"},
+            "noise": record["noise"] | noise,
+            "epochs": [{"epoch": n, "train_s": float(number), "eval_s": None} for n in (1, 2)],
+        }
+        for number, noise in enumerate(attempts, 1)
+    )
+    arguments = argparse.Namespace(workload="mnist_mlp", framework="pytorch", records=tmp_path)
+    runs = tune.Runs(arguments, HERE.place)
+    monkeypatch.setattr(runs, "_attempt", lambda *_: next(made))
+    if counts:
+        assert runs.run({}, 2).seconds / 20 == counts
+    else:
+        with pytest.raises(InputError, match=r"^others used 87% of the processors during a run"):
+            runs.run({}, 2)
+
+
 def test_a_search_that_is_ended_leaves_no_training_behind(tmp_path):
     python, started = tmp_path / "python", tmp_path / "pid"
     python.write_text(

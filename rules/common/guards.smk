@@ -4,7 +4,7 @@ import shlex
 import subprocess
 
 from epochcost.costs import market, successors
-from epochcost.hardware import check_devices, check_machine
+from epochcost.hardware import check_devices, check_machine, is_unsupported
 from epochcost.measurement import cloud
 from epochcost.measurement.machine import has_bfloat16
 
@@ -46,8 +46,6 @@ def refuse_retired_hardware():
             sys.exit(f"epochcost: {successors.refusal(name, KNOWN.catalogue, offers)}")
 
 
-# The GPUs that clouds rent and the pinned frameworks are not built for: compute capability below 7.5.
-OLDER_GPUS = ("K520", "K80", "M60", "P4", "P100", "V100")
 # Where the supplied image has the pinned frameworks (envs/Dockerfile).
 OF_IMAGE = "/opt/epochcost/"
 
@@ -61,7 +59,7 @@ def refuse_gpus_older_than_frameworks():
         return
     for name in hardware_to_train():
         gpu = KNOWN.catalogue[name].get("gpu")
-        if gpu in OLDER_GPUS:
+        if is_unsupported(gpu):
             sys.exit(
                 f"epochcost: {name}: the frameworks of the supplied image are not built for a "
                 f"{gpu}, so every training would fail; make an image with older ones outside of "

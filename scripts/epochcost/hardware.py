@@ -9,6 +9,17 @@ from epochcost import files
 from epochcost.errors import InputError, nearest
 
 LOCAL = "local"
+# What the pinned frameworks are not built for, of the accelerators of the catalogue: NVIDIA's with
+# a compute capability below 7.5, and other makers'.
+_UNSUPPORTED = (
+    "GTX 1060", "GTX 1070 Ti", "GTX 1080", "K520", "K80", "M4000", "M60", "P100", "P4", "P4000",
+    "P6000", "V100", "MI300X", "TPU v2", "TPU v5e", "TPU v5p", "TPU v6e",
+)  # fmt: skip
+
+
+def is_unsupported(gpu: str | None) -> bool:
+    """Whether the pinned frameworks do not run on a GPU, as the catalogue calls it."""
+    return gpu in _UNSUPPORTED
 
 
 def check_devices(count: int, machine: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from epochcost.costs import options, prices, published, rows, tables
 from epochcost.costs.billing import Rental
 from epochcost.costs.market import Market
 from epochcost.report import advice
+from epochcost.statistics import spread
 
 PUBLISHED = configuration.ROOT / "data/published"
 RULES = {"price_kind": "on_demand", "as_of": None, "source_id": "me"}
@@ -67,7 +68,11 @@ def test_an_option_is_timed_and_billed_with_all_that_is_around_it(make_options):
     assert option["per_epoch_usd"] == pytest.approx(0.018)
     assert option["per_million_samples_usd"] == pytest.approx(0.36 / 1.2)
     assert option["cheapest_probability"] == 1
-    assert option["exact"]
+    assert option["terms"] == "with start"
+    # A single run has the range that repeats of its kind have shown.
+    reach = math.exp(spread.REACH * spread.shipped()["full"].hour)
+    assert option["elapsed_high"] == pytest.approx(60 + 3600 * reach)
+    assert option["billed_low"] == pytest.approx((60 + 3600 / reach) * 1e-4)
 
 
 def test_what_is_worth_it_and_what_is_not(make_options):
@@ -81,9 +86,11 @@ def test_what_is_worth_it_and_what_is_not(make_options):
 
 def test_deadlines_and_budgets_count_the_far_end_of_the_interval(make_options):
     found = make_options({"a": [1000, 1100, 1200], "b": [5000] * 3}, {"a": 36, "b": 1})
-    assert list(options.ends_by(found, 1300).hardware_id) == ["a"]
-    assert options.ends_by(found, 1200).empty
-    assert list(options.within_budget(found, 2).hardware_id) == ["b"]
+    latest = found.set_index("hardware_id").elapsed_high["a"]
+    assert 1300 < latest < 1600
+    assert list(options.ends_by(found, latest + 1).hardware_id) == ["a"]
+    assert options.ends_by(found, latest - 1).empty
+    assert list(options.within_budget(found, 2.5).hardware_id) == ["b"]
 
 
 def test_the_cheapest_of_two_that_differ_by_chance_is_a_tie(make_options):
@@ -316,11 +323,13 @@ def test_there_is_no_break_even_where_no_difference_is_shown(make_options):
 
 def test_what_the_table_leaves_out_may_be_the_cheapest_too(make_options):
     found = make_options({"slow": [3600], "fast": [360]}, {"slow": 1.0, "fast": 0.5})
-    found = found.assign(cheapest_probability=found.hardware_id.map({"slow": 0.2, "fast": 0.8}))
+    chances = found.hardware_id.map({"slow": 0.2, "fast": 0.8})
+    # Two trainings on one machine: of two machines, both would be in the table.
+    found = found.assign(cheapest_probability=chances, named=found.hardware_id, hardware_id="fast")
     lines = advice.text("mnist_mlp", found, None, None, Rental()).splitlines()
     (others,) = [line.split() for line in lines if line.startswith("  others")]
     assert others == ["others", "20%"]
-    certain = found.assign(cheapest_probability=found.hardware_id.map({"slow": 0.0, "fast": 1.0}))
+    certain = found.assign(cheapest_probability=found.named.map({"slow": 0.0, "fast": 1.0}))
     assert "  others" not in advice.text("mnist_mlp", certain, None, None, Rental())
 
 

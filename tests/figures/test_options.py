@@ -63,6 +63,20 @@ def test_every_option_with_a_price_is_a_point_and_the_steps_pass_through_those_w
     assert headline(theirs).endswith("; none measured here is among them")
 
 
+def test_what_is_context_is_on_no_frontier_and_is_never_the_cheapest(choices):
+    own = choices.source_id.eq("own")
+    assert own.any() and not own.all()
+    # The own one would be neither the cheapest nor the fastest.
+    part = choices.assign(context="").assign(billed_usd=choices.billed_usd.mask(own, 9.0))
+    part = part.assign(context=part.context.mask(~own, "a time of 2017"))
+    figure = frontier.draw(part, "MNIST MLP")
+    assert f"of {own.sum()} option" in headline(figure)
+    assert f"the cheapest is {choices.hardware_label[own].iloc[0]}" in headline(figure)
+    none = frontier.draw(choices.assign(context="a time of 2017"), "MNIST MLP")
+    assert "no machine of today is known" in headline(none)
+    assert not [line for line in none.axes[0].lines if line.get_drawstyle() == "steps-post"]
+
+
 def test_machines_at_one_price_an_hour_lie_on_a_line(choices):
     (axes,) = frontier.draw(choices, "MNIST MLP").axes
     lines = [line for line in axes.lines if line.get_color() == "#e1e1e1"]

@@ -31,6 +31,7 @@ def row() -> dict:
         "train_samples": 60_000, "data_id": "b47298d8", "complete_samples": 60_000, "weights": "",
         "billed_usd": 0.0012, "billed_relative": 0.11,
         "cost_relative": 0.103, "mixed_price_kinds": False, "metric_value": 0.983,
+        "later_low": float("nan"), "later_high": float("nan"),
     }  # fmt: skip
 
 
@@ -47,12 +48,16 @@ def test_a_single_full_run(row):
 
 
 def test_everything_that_a_reader_must_know_is_said(row):
-    assert "predicted 33 s, 30 s to 40 s" in say(row, predicted=True, time_low=30, time_high=40)
-    interval = {"time_low": 30, "time_high": 40, "time_confidence": 0.75}
-    said = say(row, runs=3, **interval)
-    assert "(PyTorch, 33 s, median of 3 runs, 30 s to 40 s with 75% confidence)" in said
+    this_hour, later = {"time_low": 30, "time_high": 40}, {"later_low": 25, "later_high": 50}
+    assert (
+        "(PyTorch, predicted 33 s, 30 s to 40 s this hour, 25 s to 50 s in another hour)"
+    ) in say(row, predicted=True, **this_hour, **later)
+    assert "(PyTorch, 33 s, a single run, 25 s to 50 s in another hour)" in say(row, **later)
+    interval = this_hour | {"time_confidence": 0.75}
+    said = say(row, runs=3, **interval, **later)
+    assert "(PyTorch, 33 s, median of 3 runs, 30 s to 40 s in these hours)" in said
     quick = interval | {"time_confidence": float("nan"), "predicted": True}
-    assert "(PyTorch, predicted 33 s, median of 3 quick runs, 30 s to 40 s)" in say(
+    assert "(PyTorch, predicted 33 s, median of 3 quick runs, 30 s to 40 s this hour)" in say(
         row, runs=3, **quick
     )
     assert "median of 9 runs on 3 machines" in say(row, runs=9, machines=3, **interval)

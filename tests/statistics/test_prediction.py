@@ -2,7 +2,11 @@ import random
 
 import pytest
 
-from epochcost.statistics.prediction import BETWEEN_PROCESSES, predict
+from epochcost.statistics import spread
+from epochcost.statistics.prediction import predict
+
+# How far full runs were from predictions of the same hour, over the predicted time.
+THIS_HOUR = spread.shipped()[spread.PREDICTED].hour
 
 
 def epoch(number, step=0.01, begin=0.0, end=0.0, evaluation=0.02, build=0.0) -> list[dict]:
@@ -43,7 +47,7 @@ def test_a_steady_run_is_epochs_times_steps_and_passes():
     result = predict(quick(*(epoch(number) for number in range(1, 9))))
     whole = 3 * (100 * 0.01 + 10 * 0.02)
     # No two processes are alike, even where all epochs are.
-    reach = 1.96 * BETWEEN_PROCESSES * whole
+    reach = 1.96 * THIS_HOUR * whole
     assert (result.seconds, result.low, result.high) == pytest.approx(
         (whole, whole - reach, whole + reach), rel=1e-4
     )
@@ -77,7 +81,7 @@ def test_the_interval_holds_what_comes_in_95_of_100():
             return draw.gauss(0.01, 0.003)
 
         result = predict(quick(*(epoch(number, step()) for number in range(1, 9))))
-        process = draw.gauss(1, BETWEEN_PROCESSES)
+        process = draw.gauss(1, THIS_HOUR)
         measured = process * sum(100 * step() + 0.2 for _ in range(3))
         return result.low <= measured <= result.high
 

@@ -6,23 +6,24 @@ price at which that hardware is available now. Pure functions over runs.csv and 
 
 import zlib
 from collections.abc import Iterable
+from datetime import date
 
 import numpy as np
 import pandas as pd
 
-from epochcost.costs import billing, prices, repeats, spot, tables
+from epochcost.costs import billing, prices, repeats, spot, spreads, tables
 from epochcost.costs.billing import BILLED, Rental
-from epochcost.costs.market import Market
+from epochcost.costs.market import PRICE_HOLDS, Market
 from epochcost.costs.rows import OWN
-from epochcost.statistics import repeats as statistics
+from epochcost.hardware import is_unsupported
+from epochcost.records.load import OVERLOADED
+from epochcost.statistics.spread import Spread
 
 # Random draws for the probability of being the cheapest.
 _DRAWS = 4_000
-# With more runs than this, medians are not resampled one by one.
-_MOST_DRAWN = 200
 _MOST_EPOCHS = 1_000_000
-# Half a 95 % interval of a normal distribution, in standard deviations.
-_NORMAL_95 = 1.96
+# Whether a bill holds the start of a process.
+WITH_START, EPOCHS_ALONE = "with start", "epochs alone"
 COLUMNS = [
     "workload",
     "hardware_id",
@@ -74,8 +75,10 @@ COLUMNS = [
     "gpu",
     "efficient",
     "cheapest_probability",
-    "exact",
     "break_even_per_hour",
+    "deviation",
+    "terms",
+    "context",
 ]
 
 
@@ -89,17 +92,23 @@ def options_table(
 ) -> pd.DataFrame:
     """options.csv: every option of every workload, except those that missed their quality target.
 
-    A prediction whose full run was tried and failed is no option, either.
+    A prediction whose full run was tried and failed is no option, either; nor is a log that a study
+    published once more.
 
     An interruptible machine is billed as if it was never interrupted; `break_even_per_hour` is the
     number of interruptions per hour from which the same machine on demand costs no more (empty
     where that has no price, and for published trainings: each interruption costs another start, and
     how long theirs took is not known). Trainings on generated data are no options.
 
-    `elapsed_s` is from the start of billing to the end of the training, `billed_usd` its bill.
-    `efficient` options are Pareto-optimal: no other is both faster and cheaper.
-    `cheapest_probability` is how often an option is the cheapest when runs are resampled; `exact`
-    ones have a single run, whose spread is unknown and which is taken as it is.
+    `elapsed_s` is from the start of billing to the end of the training, `billed_usd` its bill; both
+    have a range that holds 95 of 100, by `deviation`, the standard deviation of the logarithm of
+    the time (`spreads.deviations`). Where the start of one option is not known, as of published
+    ones, those of all are left out, and `terms` is `epochs alone`.
+
+    `context` says why a row can be no recommendation: a time of another decade, or a GPU that the
+    pinned frameworks do not run on. Such rows are compared with none, and come last. Of the others
+    `efficient` ones are Pareto-optimal: no other is both faster and cheaper;
+    `cheapest_probability` is how often an option is the cheapest when times are drawn.
 
     Args:
         complete_samples: training samples of each workload's complete data, for published runs.
@@ -108,7 +117,7 @@ def options_table(
         market: the prices; hardware that can no longer be rented is no option.
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna() & ~runs.synthetic.astype(bool)]
-    usable = usable[usable.workload.isin(list(recipes))]
+    usable = usable[usable.workload.isin(list(recipes)) & usable.copy_of.eq("")]
     summaries = repeats.summaries(usable, keep_disturbed)
     summaries = summaries[tables.follows_recipe(summaries, recipes)]
     batches = summaries.workload.map({name: one["batch_size"] for name, one in recipes.items()})
@@ -120,22 +129,65 @@ def options_table(
     offers = tables.price_frame(market.available(), market.name)
     parts = [summaries.merge(offers, on="hardware_id"), tables.at_hand(summaries, market)]
     table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    table = _on_equal_terms(table.assign(context=_contexts(table, market)))
+    table = _ranged(table, spreads.known(runs, keep_disturbed))
     table = _costed(table, market.rental)
     table = _per_unit(table, epochs, runs, complete_samples)
     table["break_even_per_hour"] = _break_evens(table, market.rental)
-    groups = {
-        _key(key): group for key, group in usable.groupby(repeats.GROUP, sort=False, dropna=False)
-    }
-    judged = [
-        _judged(group, groups, market.rental, keep_disturbed)
-        for _, group in table.groupby("workload", sort=True)
-    ]
+    judged = [_judged(group, market.rental) for _, group in table.groupby("workload", sort=True)]
     return pd.concat(judged or [table], ignore_index=True).reindex(columns=COLUMNS)
 
 
+def _contexts(table: pd.DataFrame, market: Market) -> list[str]:
+    """Why rows can be no recommendation; empty for those that can.
+
+    What was measured here has run here. Of published trainings those count that are as recent as
+    prices must be; on a GPU without today's frameworks only in a book of that time.
+    """
+    of_then = prices.day_of(market.book)
+    day = of_then or date.today()
+    found = []
+    for row in table.itertuples():
+        reasons = []
+        if row.source_id != OWN:
+            gpu = market.catalogue.get(row.hardware_id, {}).get("gpu")
+            is_old = day - date.fromisoformat(row.last_start[:10]) > PRICE_HOLDS
+            if is_old:
+                reasons.append(f"a time of {row.last_start[:4]}")
+            if is_unsupported(gpu) and (is_old or of_then is None):
+                reasons.append(f"the frameworks pinned here do not run on a {gpu}")
+        found.append("; ".join(reasons))
+    return found
+
+
+def _on_equal_terms(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with no start in any bill of a workload where that of one option is not known."""
+    unknown = table.overhead_s.isna()
+    among = unknown & table.context.eq("")
+    left_out = unknown | among.groupby(table.workload).transform("any")
+    return table.assign(
+        overhead_s=table.overhead_s.mask(left_out, 0.0).astype(float),
+        terms=np.where(left_out, EPOCHS_ALONE, WITH_START),
+    )
+
+
+def _ranged(table: pd.DataFrame, known: dict[str, Spread]) -> pd.DataFrame:
+    """The table with the range of each time, by how well it is known."""
+    deviation = pd.Series(np.nan, index=table.index)
+    for _, group in table.groupby(["workload", table.context.ne("")]):
+        one_hour = spreads.of_one_hour(group)
+        deviation[group.index] = spreads.deviations(group, known, one_hour)
+    low, high = spreads.interval(table.time_s, deviation)
+    return table.assign(deviation=deviation, time_low=low, time_high=high)
+
+
 def _without_refuted(summaries: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """The summaries without predictions of trainings of which a full run failed."""
-    failed = runs[runs.status.eq("failed") & runs.scale.eq("full")]
+    """The summaries without predictions of trainings whose full run failed or missed its target.
+
+    (Of a full run whose time counts, the prediction is gone anyway.)
+    """
+    missed = runs.status.eq(OVERLOADED) & runs.quality_reached.eq(False)
+    failed = runs[(runs.status.eq("failed") | missed) & runs.scale.eq("full")]
     refuted = {_key(run) for run in failed[repeats.MEASURED].itertuples(index=False)}
     keys = [_key(row) for row in summaries[repeats.MEASURED].itertuples(index=False)]
     wrong = np.array([key in refuted for key in keys], bool) & summaries.predicted.astype(bool)
@@ -154,15 +206,17 @@ def within_budget(options: pd.DataFrame, budget_usd: float) -> pd.DataFrame:
 
 
 def tied_with(options: pd.DataFrame, best: pd.Series) -> pd.DataFrame:
-    """The other options whose range of the bill overlaps that of the best.
+    """The other options whose bill may be that of the best: the difference may be chance.
 
-    The same runs at another price do not count: they do not differ by chance.
+    The range of a difference reaches as far as those of both bills together, by squares. The same
+    runs at another price do not count: they do not differ by chance.
     """
-    reach = best.billed_usd if pd.isna(best.billed_high) else best.billed_high
-    low = options.billed_low.fillna(options.billed_usd)
+    above = 0.0 if pd.isna(best.billed_high) else best.billed_high - best.billed_usd
+    below = (options.billed_usd - options.billed_low).fillna(0.0)
     keys = [_key(key) for key in options[repeats.GROUP].itertuples(index=False)]
     is_other = np.array([key != _key(best[repeats.GROUP]) for key in keys], bool)
-    return options[low.le(reach) & is_other]
+    differ_by_chance = (options.billed_usd - best.billed_usd).le(np.hypot(above, below))
+    return options[differ_by_chance & is_other]
 
 
 def break_even_epochs(option: pd.Series, other: pd.Series, rental: Rental) -> int | None:
@@ -184,7 +238,7 @@ def _bill_of(option: pd.Series, epochs: np.ndarray, rental: Rental) -> np.ndarra
 
 
 def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
-    table = table.assign(cost_kind=BILLED, overhead_s=table.overhead_s.fillna(0.0))
+    table = table.assign(cost_kind=BILLED)
     before = [billing.besides(kind, rental).before_s for kind in table.price_kind]
     around = table.overhead_s + before
     for column, bill, time in (
@@ -259,28 +313,35 @@ def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     return grouped.rename("share_to_target").reset_index()
 
 
-def _judged(
-    options: pd.DataFrame, groups: dict[tuple, pd.DataFrame], rental: Rental, keep_disturbed: bool
-) -> pd.DataFrame:
-    """The options of one workload, cheapest first, with how they compare with each other."""
-    ordered = options.sort_values(["billed_usd", "elapsed_s"], kind="stable").reset_index(drop=True)
-    times = [_drawn_times(row, groups, keep_disturbed) for row in ordered.itertuples()]
+def _judged(options: pd.DataFrame, rental: Rental) -> pd.DataFrame:
+    """The options of one workload, cheapest first, with how they compare; then what is context."""
+    ordered = options.assign(is_context=options.context.ne("")).sort_values(
+        ["is_context", "billed_usd", "elapsed_s"], kind="stable", ignore_index=True
+    )
+    compared = ordered[~ordered.is_context]
+    if compared.empty:
+        return ordered.assign(efficient=False, cheapest_probability=np.nan)
     bills = np.array(
         [
             billing.bill_usd(
-                drawn + row.overhead_s,
+                _drawn_times(row) + row.overhead_s,
                 billing.terms_of(row),
                 billing.besides(row.price_kind, rental),
             )
-            for drawn, row in zip(times, ordered.itertuples(), strict=True)
+            for row in compared.itertuples()
         ]
     )
     cheapest = bills <= bills.min(axis=0) * (1 + 1e-12)
+    found = pd.DataFrame(
+        {
+            "efficient": efficient(compared),
+            # Options with equal bills are each the cheapest with an equal share.
+            "cheapest_probability": (cheapest / cheapest.sum(axis=0)).mean(axis=1),
+        },
+        index=compared.index,
+    ).reindex(ordered.index)
     return ordered.assign(
-        efficient=efficient(ordered),
-        # Options with equal bills are each the cheapest with an equal share.
-        cheapest_probability=(cheapest / cheapest.sum(axis=0)).mean(axis=1),
-        exact=[bool(np.ptp(drawn) == 0) for drawn in times],
+        efficient=found.efficient.eq(True), cheapest_probability=found.cheapest_probability
     )
 
 
@@ -298,33 +359,12 @@ def efficient(ordered: pd.DataFrame) -> list[bool]:
     return found
 
 
-def _drawn_times(row, groups: dict[tuple, pd.DataFrame], keep_disturbed: bool) -> np.ndarray:
-    """Random training times of an option.
-
-    The median of resampled runs; for predictions, around their value, as wide as their interval;
-    for a single run, its time.
-    """
+def _drawn_times(row) -> np.ndarray:
+    """Random training times of an option, around its time as far as that is not known."""
     key = _key(getattr(row, name) for name in repeats.GROUP)
     # The same runs at two prices have the same draws; other runs have independent ones.
     rng = np.random.default_rng(zlib.crc32(repr(key).encode()))
-    if row.predicted and pd.notna(row.time_low):
-        # The low end may be cut off at 0.
-        spread = (row.time_high - row.time_s) / _NORMAL_95
-        return np.maximum(rng.normal(row.time_s, spread, _DRAWS), 0.0)
-    if row.runs < 2:
-        return np.full(_DRAWS, row.time_s)
-    group = groups[key]
-    values = repeats.values_of(repeats.undisturbed(group, keep_disturbed)).to_numpy()
-    if len(values) > _MOST_DRAWN:  # the median of so many is normal, however they are distributed
-        return _normal_medians(values, rng)
-    return np.median(rng.choice(values, (_DRAWS, len(values))), axis=1)
-
-
-def _normal_medians(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Medians of very many resampled runs, by the width of their interval."""
-    interval = statistics.median_interval(values)
-    spread = (interval.high - interval.low) / 2 / _NORMAL_95
-    return rng.normal(np.median(values), spread, _DRAWS)
+    return row.time_s * np.exp(row.deviation * rng.standard_normal(_DRAWS))
 
 
 def _key(values: Iterable) -> tuple:

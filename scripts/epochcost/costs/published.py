@@ -113,6 +113,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         paused_s=None,
         price_per_hour_usd_stated=_float(row["price_per_hour_usd_published"]),
         notes=_notes(row),
+        copy_of=row["same_file_as"],
     )
 
 

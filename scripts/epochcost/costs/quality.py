@@ -6,6 +6,7 @@ from epochcost import variants
 from epochcost.costs import tables
 from epochcost.costs.repeats import GROUP, undisturbed
 from epochcost.costs.rows import OWN, RANDOM
+from epochcost.records.load import OVERLOADED
 from epochcost.records.record import LOSS, recipe_id
 
 # Held-out accuracy had another name in 2017.
@@ -101,9 +102,9 @@ def quality_table(
     of all epochs, and `time_relative` that over the baseline's. `input_share` is the time to fetch
     batches without training on them, over the time to train on them. Times of disturbed runs do not
     count, unless there are no others (`noisy_runs` says how many of those that count were); those
-    of runs whose quality does not count do (`records.early`). Times of several machines are the
-    median of the machines' medians; `mixed_hosts` is as in `repeats.summaries`. `runs` are the ones
-    with a quality.
+    of overloaded runs never do, whose quality counts (`records.load`); those of runs whose quality
+    does not count do (`records.early`). Times of several machines are the median of the machines'
+    medians; `mixed_hosts` is as in `repeats.summaries`. `runs` are the ones with a quality.
 
     Args:
         complete_samples: training samples of each workload's complete data.
@@ -116,6 +117,8 @@ def quality_table(
     made = made.merge(
         later.groupby("run_id").time_s.median().rename("epoch_s"), on="run_id", how="left"
     )
+    sound = made.status.eq("ok")
+    made = made.assign(**{name: made[name].where(sound) for name in ("epoch_s", "input_share")})
     # Without a quality a run was not judged by today's target.
     made["quality_target"] = made.quality_target.where(made.metric_value.notna())
     table = made.groupby(GROUP, sort=False, dropna=False).agg(
@@ -217,8 +220,9 @@ def _sign(metric: str) -> int:
 
 
 def _made_here(runs: pd.DataFrame) -> pd.DataFrame:
-    """Successful full runs made here on real data."""
-    own = runs.source_id.eq(OWN) & runs.scale.eq("full") & runs.status.eq("ok")
+    """Successful full runs made here on real data; an overloaded machine learns no worse."""
+    ended = runs.status.isin(["ok", OVERLOADED])
+    own = runs.source_id.eq(OWN) & runs.scale.eq("full") & ended
     return runs[own & ~runs.synthetic.astype(bool)]
 
 

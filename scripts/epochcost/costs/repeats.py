@@ -45,7 +45,8 @@ _WORSE = {
 _SUMMARY_COLUMNS = [
     "runs", "machines", "machine", "mixed_hosts", "time_s", "time_low", "time_high",
     "time_confidence", "hardware_label", "epochs", "batch_size", "metric", "metric_value",
-    "quality_reached", "synthetic", "noisy_runs", "paused_s", "overhead_s", "start_s",
+    "quality_reached", "synthetic", "noisy_runs", "paused_s", "overhead_s", "start_s", "copy_of",
+    "first_start", "last_start",
 ]  # fmt: skip
 REPEATS_COLUMNS = [
     *GROUP,
@@ -152,9 +153,9 @@ def repeats_table(
 def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
     """What ended the runs of a group: judged over runs, on whichever machine, as the plan does.
 
-    Empty where no precision was wanted. (The plan also counts failed runs, does not distinguish
-    versions and drivers, and counts runs that turn out to be of slower hours only once all are
-    there: of these `budget` may stand where it stopped at the precision.)
+    Empty where no precision was wanted. (The plan also counts failed and overloaded runs, does not
+    distinguish versions and drivers, and counts runs that turn out to be of slower hours only once
+    all are there: of these `budget` may stand where it stopped at the precision.)
 
     Args:
         made: how many runs there are, including those left out.
@@ -254,8 +255,17 @@ def _summary(group: pd.DataFrame) -> dict:
         "time_confidence": confidence,
         **{
             name: first[name]
-            for name in ("hardware_label", "epochs", "batch_size", "metric", "synthetic")
+            for name in (
+                "hardware_label",
+                "epochs",
+                "batch_size",
+                "metric",
+                "synthetic",
+                "copy_of",
+            )
         },
+        "first_start": group.started_at.min(),
+        "last_start": group.started_at.max(),
         "overhead_s": values_of(group, "overhead_s").median(),
         "start_s": values_of(group, "start_s").median(),
         "noisy_runs": _noisy(group),

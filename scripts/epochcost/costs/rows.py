@@ -7,8 +7,9 @@ from typing import Any
 
 from epochcost.hardware import LOCAL
 from epochcost.records import hosts, outliers
+from epochcost.records.load import OVERLOADED, overload
 from epochcost.records.phases import OVERHEAD, PHASES
-from epochcost.records.record import recipe_id
+from epochcost.records.record import gpus_used, recipe_id
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
@@ -19,6 +20,9 @@ RANDOM = "random"
 class RunRow:
     """One run; the columns of runs.csv, in their order.
 
+    status: `ok`, `failed`, `overloaded` (others used too much of the machine, `records.load`: its
+        quality counts, its time does not, and is empty), or `statement` of a published text.
+    reason: why it failed, or what overloaded it.
     time_s: seconds of all epochs with their validation passes; for a quick run, the prediction of
         that, with `time_low` and `time_high` (`predicted` is then true).
     seed: of an own run.
@@ -46,6 +50,7 @@ class RunRow:
     paused_s: for an own run, seconds that it stood still; but for sleep of the machine, they are
         in its times.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
+    copy_of: the run whose log a study published once more as this one; empty for a run of its own.
     """
 
     run_id: str
@@ -100,6 +105,7 @@ class RunRow:
     paused_s: float | None
     price_per_hour_usd_stated: float | None
     notes: str
+    copy_of: str
 
 
 @dataclass(frozen=True)
@@ -155,11 +161,11 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         machine_id=machine["id"] if local else "",
         host=hosts.host_of(record) if local else "",
         mixed_hosts=hosts.may_be_several(record),
-        driver=(_gpus_used(record) and machine["driver"]) or "",
+        driver=(gpus_used(record) and machine["driver"]) or "",
         date=run["started_at"][:10],
         started_at=run["started_at"],
         scale=run["scale"],
-        status=record["status"],
+        status=status_of(record),
         reason=_reason(record),
         data_source=data["source"],
         data_complete=data["complete"],
@@ -171,7 +177,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         synthetic=data["source"] == "synthetic",
         predicted=quick,
         gpu_count=len(machine["gpus"]),
-        gpus_used=_gpus_used(record),
+        gpus_used=gpus_used(record),
         vcpus=machine["usable_cores"],
         epochs=record["settings"]["epochs"],
         batch_size=record["settings"]["batch_size"],
@@ -193,6 +199,7 @@ def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
         paused_s=record["noise"]["paused_s"],
         price_per_hour_usd_stated=None,
         notes="",
+        copy_of="",
     )
 
 
@@ -222,7 +229,7 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
             metric=record["quality"]["metric"],
             metric_value=epoch["metric"],
             scale=run["scale"],
-            status=record["status"],
+            status=status_of(record),
             synthetic=record["data"]["source"] == "synthetic",
             data_complete=record["data"]["complete"],
             weights=_weights(record["weights"]),
@@ -231,12 +238,17 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
     ]
 
 
+def status_of(record: dict[str, Any]) -> str:
+    """`ok`, `failed`, or `overloaded`: it ended well, but others used too much of the machine."""
+    return OVERLOADED if record["status"] == "ok" and overload(record) else record["status"]
+
+
 def times_of(record: dict[str, Any]) -> tuple[float | None, float | None, float | None]:
     """Seconds of all epochs with their validation passes, and the range of a prediction of them.
 
-    For a quick run it is predicted; for a failed one there is none.
+    For a quick run it is predicted; for one that failed or was overloaded there is none.
     """
-    if record["status"] != "ok":
+    if status_of(record) != "ok":
         return None, None, None
     if record["run"]["scale"] == "quick":
         prediction = predict(record)
@@ -260,13 +272,6 @@ def _start(record: dict[str, Any]) -> float:
 def _epoch_seconds(epoch: dict[str, Any]) -> float:
     """Seconds of an epoch with its validation pass, where the recipe has one."""
     return epoch["train_s"] + (epoch["eval_s"] or 0.0)
-
-
-def _gpus_used(record: dict[str, Any]) -> int:
-    """How many GPUs trained; 0 where the processor did."""
-    if record["software"].get("device") != "gpu" or not record["machine"]["gpus"]:
-        return 0
-    return record["software"]["settings"].get("devices", 1)
 
 
 def _input_share(record: dict[str, Any]) -> float | None:
@@ -326,4 +331,4 @@ def _machine_label(machine: dict[str, Any], device: str) -> str:
 
 def _reason(record: dict[str, Any]) -> str:
     failure = record["failure"]
-    return f"{failure['phase']}: {failure['reason']}" if failure else ""
+    return f"{failure['phase']}: {failure['reason']}" if failure else overload(record)

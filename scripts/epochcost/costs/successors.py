@@ -6,6 +6,7 @@ from typing import Any
 
 from epochcost.costs import prices
 from epochcost.costs.market import Market
+from epochcost.hardware import is_unsupported
 
 # An hour of hardware without a price is assumed to cost as much as the study's K80.
 _USUAL_USD = 0.5
@@ -16,7 +17,8 @@ def successor(
 ) -> str | None:
     """The closest match for retired hardware: as many GPUs, at the nearest hourly price.
 
-    The same provider's comes first; only what has an on-demand price today is available.
+    The same provider's comes first; only what has an on-demand price today is available, with a
+    GPU that the pinned frameworks run on.
 
     Args:
         catalogue: config/hardware.yaml.
@@ -29,6 +31,7 @@ def successor(
         if name in catalogue
         and "retired" not in catalogue[name]
         and catalogue[name].get("gpu_count") == was.get("gpu_count")
+        and not is_unsupported(catalogue[name].get("gpu"))
     }
 
     def distance(name: str) -> tuple[bool, float, str]:

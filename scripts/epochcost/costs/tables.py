@@ -7,11 +7,11 @@ from typing import get_type_hints
 
 import pandas as pd
 
-from epochcost.costs import billing
+from epochcost.costs import billing, spreads
 from epochcost.costs.billing import Rental
 from epochcost.costs.market import CONFIGURED_BOOK, Market
 from epochcost.costs.prices import Price
-from epochcost.costs.repeats import GROUP, summaries
+from epochcost.costs.repeats import GROUP, best_known, summaries
 from epochcost.costs.rows import OWN, EpochRow, RunRow
 from epochcost.errors import InputError
 from epochcost.records.record import recipe_id
@@ -95,6 +95,9 @@ RELATIVE_COLUMNS = [
     "paused_s",
     "overhead_s",
     "start_s",
+    "later_low",
+    "later_high",
+    "copy_of",
     *billing.PRICE_COLUMNS[2:],
     "mixed_price_kinds",
 ]
@@ -197,7 +200,8 @@ def relative_table(
 ) -> pd.DataFrame:
     """relative.csv: repeated runs as one row, relative to the baseline of their workload.
 
-    Times are medians over runs with their interval, as `repeats.summaries` makes them. Rows of
+    Times are medians over runs with their interval, as `repeats.summaries` makes them; `later_low`
+    and `later_high` are the range for another hour, by what repeats have shown (`spreads`). Rows of
     hardware without a known price have a time but no cost. A row that was trained by a recipe other
     than the workload's (batch size is an axis of the studies, and does not make another recipe), or
     on a number of samples that differs from the complete data's by more than the 2 % that editions
@@ -213,6 +217,10 @@ def relative_table(
     """
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     times = summaries(usable, keep_disturbed)
+    low, high = spreads.interval(
+        times.time_s, spreads.deviations(times, spreads.known(runs, keep_disturbed), False)
+    )
+    times = times.assign(later_low=low, later_high=high)
     offers = costs[["run_id", *billing.PRICE_COLUMNS, "cost_kind"]]
     offers = (
         usable[["run_id", *GROUP]]
@@ -239,6 +247,17 @@ def relative_table(
 def without_price(relative: pd.DataFrame) -> int:
     """How many rows have a time but no cost."""
     return int(relative.cost_kind.isna().sum())
+
+
+def without_price_of(relative: pd.DataFrame) -> pd.DataFrame:
+    """The own rows that would be options if they had a price: times, not predictions beside them.
+
+    By the workload's recipe and batch size, on complete real data, without a missed target.
+    """
+    own = relative[relative.source_id.eq(OWN) & relative.cost_kind.isna()]
+    fit = own.own_recipe.astype(bool) & own.batch_size.eq(own.recipe_batch_size)
+    fit &= ~own.synthetic.astype(bool) & ~own.quality_reached.eq(False)
+    return best_known(own[fit & has_all_samples(own, own.complete_samples)])
 
 
 def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> pd.Series:
@@ -283,7 +302,8 @@ def _over_nothing(table: pd.DataFrame, compared: pd.Series, rental: Rental) -> p
 def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame, market: Market) -> pd.DataFrame:
     """A workload's rows relative to one baseline; a study's own one is for its own rows alone.
 
-    A billed cost is relative to the billed cost of the baseline's run.
+    A billed cost is relative to the billed cost of the baseline's run, both without a start: how
+    long that of the baseline took is not known.
     """
     rows = table[table.workload.eq(baseline.workload)]
     if baseline.scope == "study":
@@ -295,8 +315,8 @@ def _over(table: pd.DataFrame, baseline, runs: pd.DataFrame, market: Market) -> 
     added["mixed_price_kinds"] = rows.price_kind.notna() & rows.price_kind.ne(baseline.price_kind)
     for bound, time in _BOUNDS.items():
         suffix = "" if bound == "usd" else f"_{bound}"
-        cost = billing.cost_usd(rows, rows[time], market.rental)
-        added[f"cost_{bound}"] = cost
+        added[f"cost_{bound}"] = billing.cost_usd(rows, rows[time], market.rental)
+        cost = billing.cost_usd(rows.assign(overhead_s=0.0), rows[time], market.rental)
         added[f"time_relative{suffix}"] = (rows[time] / base.time_s).where(compares)
         over = cost / rows.cost_kind.map(base_costs)
         added[f"cost_relative{suffix}"] = over.where(compares)

@@ -17,6 +17,8 @@ from epochcost.words import amounts, names, remarks
 
 _PRICES = [0.01, 0.1, 1.0, 10.0, 100.0]
 _MARGIN = 1.9
+# Of what is context.
+_FAINT = 0.35
 _TICKS_S = [
     number * unit for unit, numbers in ((1, (1, 2, 5, 10, 20, 30)), (60, (1, 2, 5, 10, 20, 30)),
                                         (3600, (1, 2, 5, 10, 20, 50, 100)))
@@ -37,7 +39,12 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     free = options[options.billed_usd.eq(0)]
     shown = options[options.billed_usd.gt(0)]
     shown = shown.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
-    shown = shown.assign(efficient=efficient(shown), apart=names.tell_apart(shown))
+    shown["context"] = shown.context.fillna("")
+    compared = shown[shown.context.eq("")]
+    worth_it = pd.Series(efficient(compared), index=compared.index, dtype=bool)
+    shown = shown.assign(
+        efficient=worth_it.reindex(shown.index).eq(True), apart=names.tell_apart(shown)
+    )
     if shown.empty:
         axes.text(0.5, 0.5, "no option with a price is known", ha="center", color=style.FAINT)
         axes.set_axis_off()
@@ -89,7 +96,9 @@ def _equal_prices(axes) -> None:
 
 def _frontier(axes, options: pd.DataFrame) -> None:
     """A step line: for each time, the lowest cost of a training that takes no longer."""
-    worth_it = options[options.efficient.astype(bool)].sort_values("elapsed_s")
+    worth_it = options[options.efficient].sort_values("elapsed_s")
+    if worth_it.empty:
+        return
     _, right = axes.get_xlim()
     _, top = axes.get_ylim()
     x = np.concatenate([[worth_it.elapsed_s.iloc[0]], worth_it.elapsed_s, [right]])
@@ -99,6 +108,7 @@ def _frontier(axes, options: pd.DataFrame) -> None:
 
 def _point(axes, row) -> None:
     own = row.source_id == OWN
+    faint = _FAINT if row.context else 1.0
     for low, high, where in (
         (row.elapsed_low, row.elapsed_high, {"y": row.billed_usd, "axis": "x"}),
         (row.billed_low, row.billed_high, {"x": row.elapsed_s, "axis": "y"}),
@@ -106,11 +116,12 @@ def _point(axes, row) -> None:
         if pd.notna(low) and pd.notna(high):
             line = axes.hlines if where["axis"] == "x" else axes.vlines
             at = where["y"] if where["axis"] == "x" else where["x"]
-            line(at, low, high, color=style.colour(row.hardware_id), linewidth=1.4, zorder=3)
+            colour = style.colour(row.hardware_id)
+            line(at, low, high, color=colour, linewidth=1.4, zorder=3, alpha=faint)
     axes.plot(
         row.elapsed_s, row.billed_usd, "o", markersize=9 if own else 7,
         color=style.colour(row.hardware_id), markeredgecolor=style.INK if own else "white",
-        alpha=1.0 if row.efficient else 0.75, zorder=4,
+        alpha=1.0 if row.efficient else 0.75 * faint, zorder=4,
     )  # fmt: skip
     if row.efficient:
         notes = [note for note in (row.apart, names.price_kind(row.price_kind)) if note]
@@ -132,7 +143,8 @@ def _legend(figure: plt.Figure, options: pd.DataFrame) -> None:
     keys = ["hardware_id", "hardware_label"]
     handles = [
         Line2D(
-            [], [], marker="o", linestyle="none", color=style.colour(hardware), label=label,
+            [], [], marker="o", linestyle="none", color=style.colour(hardware),
+            label=f"{label} (context, epochs alone)" if all(rows.context) else label,
             markeredgecolor=style.INK if (rows.source_id == OWN).any() else "white",
         )
         for (hardware, label), rows in named.groupby(keys, sort=False)
@@ -147,14 +159,18 @@ def _marks(best: pd.Series) -> str:
 
 
 def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
-    best = options.loc[options.billed_usd.idxmin()]
-    count = int(options.efficient.sum())
-    worth = "one is Pareto-optimal" if count == 1 else f"{count} are Pareto-optimal"
     gifts = ", ".join(free.hardware_label.unique())
-    measured_here = pd.concat([options.source_id, free.source_id]).eq(OWN).any()
+    offered = f" ({gifts}: free)" if gifts else ""
+    compared = options[options.context.eq("")]
+    if compared.empty:
+        return f"{title}: no machine of today is known; what others published is context{offered}"
+    best = compared.loc[compared.billed_usd.idxmin()]
+    count = int(compared.efficient.sum())
+    worth = "one is Pareto-optimal" if count == 1 else f"{count} are Pareto-optimal"
+    measured_here = pd.concat([compared.source_id, free.source_id]).eq(OWN).any()
     return (
-        f"{title}: of {len(options)} options {worth}; "
+        f"{title}: of {len(compared)} options {worth}; "
         f"the cheapest is {best.hardware_label} for {amounts.dollars(best.billed_usd)}"
         f"{_marks(best)}"
-        f"{'' if measured_here else '; none measured here is among them'}"
-    ) + (f" ({gifts}: free)" if gifts else "")
+        f"{'' if measured_here else '; none measured here is among them'}{offered}"
+    )

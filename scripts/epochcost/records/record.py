@@ -113,6 +113,13 @@ def kind_of(data: dict[str, Any]) -> str:
     return "complete" if data["complete"] else "subset"
 
 
+def gpus_used(record: dict[str, Any]) -> int:
+    """How many GPUs trained; 0 where the processor did."""
+    if record["software"].get("device") != "gpu" or not record["machine"]["gpus"]:
+        return 0
+    return record["software"]["settings"].get("devices", 1)
+
+
 def identity(record: dict[str, Any]) -> tuple[str, ...]:
     """What identifies a run, whatever its file is called.
 

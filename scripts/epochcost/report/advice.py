@@ -1,11 +1,14 @@
 """The advice: where to train one workload, in words and one table."""
 
+import math
+
 import pandas as pd
 
 from epochcost.costs import billing, prices
 from epochcost.costs import options as choices
 from epochcost.costs.billing import Rental
 from epochcost.costs.rows import OWN
+from epochcost.statistics import repeats, spread
 from epochcost.words import amounts, names, remarks
 
 _OPTION = (
@@ -13,6 +16,12 @@ _OPTION = (
     "quality target, with a price that the price book has (--config price=0.10 gives this machine "
     "one)."
 )
+# How many rows of context are shown.
+_FEW = 3
+# No chance is said to be higher.
+_CERTAIN = 0.99
+# What tells machines apart.
+_MACHINE = ["hardware_id", "machine_id"]
 # More interruptions an hour than any provider has.
 _RARE_LIMIT = 60
 
@@ -23,6 +32,7 @@ def text(
     deadline_s: float | None,
     budget_usd: float | None,
     rental: Rental,
+    unpriced: pd.DataFrame | None = None,
 ) -> str:
     """What a buyer should know about a workload.
 
@@ -30,15 +40,101 @@ def text(
         options: its rows of options.csv, with a plain index.
         deadline_s, budget_usd: None for none.
         rental: what the options' bills include besides their processes.
+        unpriced: its rows of relative.csv that were measured here, by its recipe on complete real
+            data, and have no price.
     """
+    without = _unpriced(unpriced)
     if options.empty:
-        return f"{workload}: no option is known. {_OPTION}\n"
+        return "\n".join([f"{workload}: no option is known. {_OPTION}", *without]) + "\n"
     options = options.assign(apart=names.tell_apart(options))
-    lines = [f"{workload}: one training, started and billed by itself{_dates(options)}"]
-    lines += [*_cheapest(options, deadline_s), _fastest(options, budget_usd)]
-    lines += ["", *_table(options[options.efficient.astype(bool)]), ""]
+    is_context = options.context.fillna("").ne("")
+    context, options = options[is_context], options[~is_context]
+    if options.empty:
+        return "\n".join([*_without_options(workload, context), *without]) + "\n"
+    lines = [
+        f"{workload}: one training, started and billed by itself{_terms(options)}{_dates(options)}"
+    ]
+    lines += [
+        *_cheapest(options, deadline_s),
+        _fastest(options, budget_usd),
+        *_alone(options, without),
+    ]
+    lines += ["", *_table(options), *without, ""]
     lines += _break_evens(options, rental) + _units(options) + _caveats(options)
+    if len(context):
+        lines += ["", *_context(context), *_beside(options, context)]
     return "\n".join(lines) + "\n"
+
+
+def _without_options(workload: str, context: pd.DataFrame) -> list[str]:
+    """What is known where nothing can be recommended."""
+    return [
+        f"{workload}: no machine of today is known. {_OPTION}",
+        f"Next, measure one: snakemake --config workloads={workload} price=USD_AN_HOUR",
+        "",
+        *_context(context),
+    ]
+
+
+def _unpriced(rows: pd.DataFrame | None) -> list[str]:
+    """The machines of one's own that cannot be compared, each with its best time."""
+    if rows is None or rows.empty:
+        return []
+    best = rows.sort_values("time_s", kind="stable").drop_duplicates(_MACHINE)
+    said = [
+        f"{row.hardware_label} ({row.machine_id or row.hardware_id}, "
+        f"{amounts.seconds(row.time_s)} with {names.framework(row.framework, row.variant)})"
+        for row in best.fillna({"machine_id": ""}).itertuples()
+    ]
+    return [f"  Measured too, but without a price: {'; '.join(said)}."]
+
+
+def _terms(options: pd.DataFrame) -> str:
+    if options.terms.eq(choices.EPOCHS_ALONE).any():
+        return ", compared by epochs alone (the start of published ones is not known)"
+    return ""
+
+
+def _alone(options: pd.DataFrame, without: list[str]) -> list[str]:
+    """That only one machine is known, and what to do about it."""
+    machines = options[_MACHINE].fillna("").drop_duplicates()
+    if len(machines) > 1:
+        return []
+    known, then = "known", "measure one that you could rent (a quick run takes minutes)"
+    if without:
+        known, then = "known with its price", "price those below, or measure others"
+    return [f"Only one machine is {known}: {options.hardware_label.iloc[0]}. Next, {then}."]
+
+
+def _context(context: pd.DataFrame) -> list[str]:
+    """What others measured with what cannot be had today: no recommendation."""
+    shown = context.sort_values("marginal_usd").drop_duplicates("hardware_id").head(_FEW)
+    lines = ["For context, no recommendation (training alone, as published):"]
+    for _, option in shown.iterrows():
+        lines.append(
+            f"  {_name(option)}: {amounts.seconds(option.time_s)} for "
+            f"{amounts.dollars(option.marginal_usd)} ("
+            f"{names.price_kind(option.price_kind)}, {amounts.price(option.price_per_hour_usd)} an "
+            f"hour{_since(option)}; {option.source_id}: {option.context})"
+        )
+    if (left := context.hardware_id.nunique() - len(shown)) > 0:
+        lines.append(f"  {left} more in options.csv")
+    return lines
+
+
+def _beside(options: pd.DataFrame, context: pd.DataFrame) -> list[str]:
+    """The cheapest option beside the cheapest of the context, both by their epochs alone."""
+    ours, theirs = (rows.loc[rows.marginal_usd.idxmin()] for rows in (options, context))
+    first, second = sorted((ours, theirs), key=lambda one: one.marginal_usd)
+    # As far as two such times may differ by chance.
+    reach = spread.REACH * math.hypot(ours.deviation, theirs.deviation)
+    alike = second.marginal_usd <= first.marginal_usd * math.exp(reach)
+    chance = "; runs of one training differ as much" if alike else ""
+    return [
+        f"By epochs alone, as a published start is not known, {_name(first)} costs "
+        f"{amounts.dollars(first.marginal_usd)}, {_name(second)} "
+        f"{amounts.dollars(second.marginal_usd)}{chance}."
+    ]
 
 
 def _dates(options: pd.DataFrame) -> str:
@@ -60,8 +156,11 @@ def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> list[str]:
     lines = [f"Cheapest{limit}: {_said(best)}."]
     tied = choices.tied_with(in_time, best)
     if len(tied):
-        ties = "; ".join(f"{_name(option)}{_kind(option)}" for _, option in tied.iterrows())
-        lines.append(f"No difference in cost is shown between it and: {ties}.")
+        ties = "; ".join(
+            f"{_name(option)}{_kind(option)}" for _, option in tied.head(_FEW).iterrows()
+        )
+        ties += f"; and {len(tied) - _FEW} more" if len(tied) > _FEW else ""
+        lines.append(f"A tie: no difference in cost is shown between it and {ties}.")
     return lines
 
 
@@ -110,8 +209,8 @@ def _notes(option: pd.Series) -> str:
     notes = []
     if option.source_id != OWN:
         notes.append(f"as published, {option.source_id}")
-    if not option.predicted and pd.notna(option.time_confidence):
-        notes.append(f"median of {option.runs} runs, {option.time_confidence:.0%} interval")
+    if not option.predicted:
+        notes.append("a single run" if option.runs == 1 else f"median of {option.runs} runs")
     notes += remarks.of_option(option)
     return "".join(f"; {note}" for note in notes)
 
@@ -123,15 +222,22 @@ def _span(option: pd.Series, what: str, say) -> str:
 
 
 def _table(options: pd.DataFrame) -> list[str]:
-    """The Pareto-optimal options, fastest first."""
-    ordered = options.sort_values("elapsed_s")
+    """The Pareto-optimal options, and of each other machine of one's own the cheapest."""
+    worth_it = options[options.efficient.astype(bool)]
+    own = options[options.source_id.eq(OWN)].sort_values("billed_usd", kind="stable")
+    own = own.drop_duplicates(_MACHINE)
+    keys = [tuple(key) for key in worth_it[_MACHINE].fillna("").itertuples(index=False)]
+    missing = [tuple(key) not in keys for key in own[_MACHINE].fillna("").itertuples(index=False)]
+    shown = pd.concat([worth_it, own[missing]])
+    ordered = shown.sort_values("elapsed_s")
     rows = [("Pareto-optimal: nothing is both faster and cheaper", "time", "bill", "cheapest with")]
     rows += [
         (
-            f"{_name(option)} ({names.price_kind(option.price_kind)}{_notes(option)})",
+            f"{_name(option)} ({names.price_kind(option.price_kind)}{_notes(option)}"
+            f"{'' if option.efficient else '; another is faster and cheaper'})",
             amounts.seconds(option.elapsed_s),
             amounts.dollars(option.billed_usd),
-            f"{option.cheapest_probability:.0%}",
+            _chance(option.cheapest_probability) if len(options) > 1 else "",
         )
         for _, option in ordered.iterrows()
     ]
@@ -145,6 +251,13 @@ def _table(options: pd.DataFrame) -> list[str]:
         )
         for row in rows
     ]  # fmt: skip
+
+
+def _chance(probability: float) -> str:
+    """A probability in words; what rests on few runs is never certain."""
+    if probability > _CERTAIN:
+        return f"over {_CERTAIN:.0%}"
+    return f"{probability:.0%}" if probability >= 1 - _CERTAIN else f"under {1 - _CERTAIN:.0%}"
 
 
 def _break_evens(options: pd.DataFrame, rental: Rental) -> list[str]:
@@ -171,7 +284,7 @@ def _break_even(first: pd.Series, second: pd.Series, rental: Rental) -> str:
     owns = [option for option in (first, second) if option.source_id == OWN]
     assumed = ""
     if len(owns) == 1:
-        start = {"overhead_s": owns[0].overhead_s}
+        start = {"overhead_s": owns[0].start_s}
         first, second = (pd.Series(dict(option) | start) for option in (first, second))
         assumed = ", if both take as long to start"
     for option, other in ((first, second), (second, first)):
@@ -210,20 +323,18 @@ def _caveats(options: pd.DataFrame) -> list[str]:
     lines = []
     if options.source_id.ne(OWN).all():
         lines.append(f"None that was measured here is among them. {_OPTION}")
-    if options.source_id.ne(OWN).any() and options.source_id.eq(OWN).any():
+    if options.source_id.ne(OWN).any():
         lines.append(
-            "Published trainings are billed for their epochs alone, as no more is known of them; "
-            "those measured here with start, data and building. They ran on the software of then: "
-            "GPUs older than the T4 do not run the frameworks pinned here."
+            "Published trainings ran on the software of then: GPUs older than the T4 do not run "
+            "the frameworks pinned here."
         )
     if options.predicted.any():
+        lines.append("Full runs (scale=full) take the place of predictions.")
+    few = options.predicted.astype(bool) | options.runs.lt(repeats.FEWEST_RUNS)
+    if few.any():
         lines.append(
-            "A prediction's range is for the same hour on the same machine; full runs (scale=full) "
-            "take its place."
-        )
-    if options.exact.any():
-        lines.append(
-            "Single runs are taken as exact: how far runs differ from each other is not known."
+            "Single runs, few runs and predictions have the spread that repeats of their kind have "
+            "shown. Ranges hold 95 of 100, in another hour too unless all were measured in one."
         )
     if (options.billing_increment_s.isna() & options.price_kind.ne(billing.OWNED)).any():
         lines.append(

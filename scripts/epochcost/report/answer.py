@@ -6,7 +6,11 @@ from epochcost.costs import prices
 from epochcost.costs.repeats import best_known
 from epochcost.costs.rows import OWN
 from epochcost.hardware import LOCAL
+from epochcost.records.load import OVERLOADED
 from epochcost.words import amounts, names, remarks
+
+# What makes a run a repetition of another one, for the plan.
+_SAME_RUN = ["workload", "framework", "variant", "hardware_id", "machine", "vcpus", "scale"]
 
 
 def own_rows(relative: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
@@ -52,6 +56,52 @@ def failures(runs: pd.DataFrame) -> list[str]:
     ]
 
 
+def overloads(runs: pd.DataFrame, machine_id: str) -> list[str]:
+    """What others overloaded, with how to measure it again: a sentence per workload and machine.
+
+    Nothing is said of runs that were made again since.
+
+    Args:
+        runs: runs.csv.
+        machine_id: the machine at hand.
+    """
+    own = runs[runs.source_id.eq(OWN)]
+    lost = own[own.status.eq(OVERLOADED)]
+    sound = own.loc[own.status.eq("ok"), _SAME_RUN].drop_duplicates()
+    made_again = lost[_SAME_RUN].merge(sound, how="left", indicator=True)["_merge"].eq("both")
+    lost = lost[~made_again.to_numpy()].sort_values("started_at")
+    keys = ["workload", "hardware_id", "hardware_label", "machine", "scale"]
+    return [
+        _overload(group, group.machine.iloc[0] == machine_id)
+        for _, group in lost.groupby(keys, sort=True)
+    ]
+
+
+def _overload(group: pd.DataFrame, is_here: bool) -> str:
+    """The sentence for runs of one workload and scale on one machine."""
+    newest = group.iloc[-1]
+    trained = dict.fromkeys(zip(group.framework, group.variant, strict=True))
+    named = ", ".join(names.framework(*one) for one in trained)
+    where = "" if is_here else f" on {newest.hardware_label} ({newest.machine})"
+    runs, say = ("the run", "its time says") if len(group) == 1 else ("the runs", "their times say")
+    wanted = {
+        "again": "true",
+        "hardware": newest.hardware_id if newest.hardware_id != LOCAL else "",
+        "scale": newest.scale if newest.scale != "quick" else "",
+        "workloads": newest.workload,
+        "frameworks": ",".join(dict.fromkeys(group.framework)),
+        "variants": "" if set(group.variant) == {"default"} else ",".join(
+            dict.fromkeys(group.variant)
+        ),
+    }  # fmt: skip
+    command = " ".join(f"{key}={value}" for key, value in wanted.items() if value)
+    return (
+        f"{newest.workload} with {named}{where}: {newest.reason} during {runs}, so {say} nothing; "
+        f"when {'the' if is_here else 'that'} machine is free, run"
+        f"{'' if is_here else ' there'}: snakemake --config {command}"
+    )
+
+
 def _sentence(row, year: str | None, is_here: bool) -> str:
     who = row.hardware_label
     if is_here:
@@ -78,14 +128,20 @@ def _how(row) -> str:
     if row.runs > 1:
         machines = f" on {row.machines} machines" if row.machines > 1 else ""
         facts.append(f"median of {row.runs} {'quick ' if row.predicted else ''}runs{machines}")
-        if row.predicted:
-            facts.append(within)
-        else:
-            facts.append(f"{within} with {row.time_confidence:.0%} confidence")
-    else:
-        facts.append(within if row.predicted else "a single run")
+    elif not row.predicted:
+        facts.append("a single run")
+    if within:
+        facts.append(f"{within} {'this hour' if row.predicted else 'in these hours'}")
+    facts.append(_later(row))
     facts += [note for note in remarks.of_row(row) if note != "predicted"]
     return ", ".join(fact for fact in facts if fact)
+
+
+def _later(row) -> str:
+    """The time to expect in another hour, for a row whose runs are too few to say."""
+    if pd.isna(row.later_low) or row.runs > 1:
+        return ""
+    return f"{amounts.seconds(row.later_low)} to {amounts.seconds(row.later_high)} in another hour"
 
 
 def _cost(row, is_here: bool) -> str:

@@ -158,7 +158,7 @@ def _cells(row) -> list[str]:
         f"{row.target:g}",
         str(row.runs),
         epoch,
-        amounts.seconds(row.time_s),
+        "" if pd.isna(row.time_s) else amounts.seconds(row.time_s),
         relative,
         share,
         remarks.samples(row),

@@ -4,18 +4,12 @@ import math
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from statistics import NormalDist, fmean, stdev
+from statistics import fmean, stdev
 from typing import Any
 
 from epochcost.records.passes import EVALUATE, TRAIN, passes
-from epochcost.statistics import waits
+from epochcost.statistics import spread, waits
 from epochcost.statistics.repeats import CONFIDENCE
-
-# How far a full run is off beyond what its epochs show, as a standard deviation over the predicted
-# time: each process has a speed of its own. Measured with 26 quick runs just before or after 13
-# full ones on a virtual machine with two cores (docs/predictions.md): 0.13, raised as they are few.
-BETWEEN_PROCESSES = 0.14
-_NORMAL = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 @dataclass(frozen=True)
@@ -24,9 +18,10 @@ class Prediction:
 
     waits_s: of these, seconds that Keras on TensorFlow waits between epochs.
     low, high: 95 % interval for a full run in the same hour: the observed variation from one epoch
-        to the next, and that from one process to the next (BETWEEN_PROCESSES). None on a GPU, where
-        the latter was never measured, and where too few epochs, or epochs of different kinds, say
-        nothing about how they vary.
+        to the next, and how far full runs were from predictions of the same hour, as each process
+        has a speed of its own (`statistics.spread`). None on a GPU, where the latter was never
+        measured, and where too few epochs, or epochs of different kinds, say nothing about how they
+        vary.
     """
 
     seconds: float
@@ -66,8 +61,9 @@ def predict(record: dict[str, Any]) -> Prediction:
     seconds = _start_up(record, waited) + epochs * fmean(by_epoch[1:]) + waits_s
     if len(by_epoch) < 3 or record["software"].get("device") == "gpu":
         return Prediction(seconds, None, None, waits_s)
-    process = BETWEEN_PROCESSES * seconds
-    reach = math.hypot(_reach(by_epoch[1:], epochs), _NORMAL * process, _NORMAL * by_chance)
+    process = spread.shipped()[spread.PREDICTED].hour * seconds
+    chance = spread.REACH * math.hypot(process, by_chance)
+    reach = math.hypot(_reach(by_epoch[1:], epochs), chance)
     return Prediction(seconds, max(0.0, seconds - reach), seconds + reach, waits_s)
 
 
