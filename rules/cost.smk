@@ -21,6 +21,7 @@ rule runs:
             "comparisons.csv",
             "predictions.csv",
             "scaling.csv",
+            "set_aside.csv",
         ),
     log:
         "logs/runs.log",

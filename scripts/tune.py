@@ -31,7 +31,8 @@ from epochcost.datasets import arrays
 from epochcost.measurement import machine
 from epochcost.measurement.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU
 from epochcost.measurement.orphans import end_with_parent
-from epochcost.records.record import LOSS, recipe_id
+from epochcost.records.check import LOSS
+from epochcost.records.record import recipe_id
 from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -140,7 +140,7 @@ def test_what_is_no_record_is_named(path, content, message):
         ("data", "complete", "no data complete"),
         ("settings", "batch_size", "no settings batch_size"),
         ("quality", "target", "no quality target"),
-        ("epochs", "train_s", "no epochs train_s"),
+        ("epochs", "train_s", "no epochs 0 train_s"),
     ],
 )
 def test_a_record_that_lacks_a_part_of_a_part_is_named(path, record, part, missing, said):

@@ -39,7 +39,7 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
     record["software"].setdefault("environment", None)
     for name in ("energy_method", "yardstick", "flop_per_sample"):
         record.setdefault(name, None)
-    if "wall_s" not in record:
+    if record.get("wall_s") is None:
         record["wall_s"] = _seconds_between(record["run"])
     record["blocks"] = _blocks(record)
     record["utilisation"].setdefault("gpus", [])
