@@ -74,7 +74,7 @@ def read_json(path: Path) -> Any:
         text = Path(path).read_text(encoding="utf-8")
         return json.loads(text, object_pairs_hook=_each_key_once)
     except RecursionError:
-        raise InputError(f"{path} is not JSON that can be read: it is nested too deeply") from None
+        raise InputError(f"{path} is not JSON: it is nested too deeply") from None
     except ValueError as error:  # also for what is no UTF-8, and for numbers of 5,000 digits
         raise InputError(f"{path} is not JSON: {error}") from None
 

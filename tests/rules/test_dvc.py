@@ -68,3 +68,46 @@ def test_dvc_measures_a_machine_once_and_keeps_the_others_records(measured, tmp_
     after = second.records()
     assert set(after) - set(theirs) == {"local/mnist_mlp/pytorch/default-2.json"}
     assert {path: after[path] for path in theirs} == theirs
+    check_that_dvc_loses_no_record(second, content, tmp_path)
+
+
+def check_that_dvc_loses_no_record(clone, content: dict, tmp_path):
+    """What DVC deletes comes back; what its user deletes does not."""
+    # A colleague's record that no lock knows, beside the one made here, which was never pushed.
+    content["seed"] += 1
+    folder = tmp_path / "theirs/local/mnist_mlp/pytorch"
+    folder.mkdir(parents=True)
+    (folder / "default-1.json").write_text(json.dumps(content))
+    assert "1 records merged" in clone.run("python", "scripts/merge.py", tmp_path / "theirs").stdout
+    git(clone, "checkout", "--", "dvc.lock")
+    before = clone.records()
+    assert len(before) == 3
+
+    stopped = clone.run("dvc", "pull", "--allow-missing", check=False)
+    assert stopped.returncode != 0
+    assert clone.records() == before
+    for words in (["pull", "--allow-missing", "--force"], ["checkout", "--force"]):
+        clone.run("dvc", *words)
+        assert len(clone.records()) == 1, "DVC deletes what its lock does not know"
+        dry = clone.snakemake("-n", "measure", check=False)
+        assert (dry.returncode, len(clone.records())) == (1, 1)
+        assert "epochcost: 2 records are gone from results/runs" in dry.stdout + dry.stderr
+        said = clone.snakemake("--quiet", "all", "--", "measure").stderr
+        assert said.count("was gone and is back from results/runs-kept/local/mnist_mlp/") == 2
+        assert clone.records() == before
+
+    # The way of the documentation.
+    aside = clone.folder / "results/mine"
+    aside.mkdir()
+    for name in ("runs", "tuning"):
+        (clone.folder / "results" / name).rename(aside / name)
+    clone.run("dvc", "pull", "--allow-missing")
+    clone.run("python", "scripts/merge.py", "results/mine/runs")
+    assert sorted(clone.records().values()) == sorted(before.values())
+
+    # Deleted on purpose.
+    name = "local/mnist_mlp/pytorch/default-3.json"
+    for place in ("runs", "runs-kept"):
+        (clone.folder / "results" / place / name).unlink()
+    clone.snakemake("--quiet", "all", "--", "measure")
+    assert len(clone.records()) == 2

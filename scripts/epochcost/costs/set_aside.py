@@ -12,7 +12,10 @@ _MOST_SAID = 10
 
 def table(aside: dict[Path, str]) -> pd.DataFrame:
     """set_aside.csv: a row per file below results/runs that gives no row in other tables."""
-    found = [(_printable(str(path)), _printable(aside[path])) for path in sorted(aside)]
+    found = []
+    for path in sorted(aside):
+        reason = aside[path].removeprefix(str(path)).lstrip(": ")
+        found.append([_printable(str(path)), _printable(reason)])
     return pd.DataFrame(found, columns=COLUMNS)
 
 

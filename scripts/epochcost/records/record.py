@@ -202,7 +202,8 @@ def read_all(
     """
     aside = {} if aside is None else aside
     for path in strays(root):
-        aside[path] = f"{path} is not at the place of a record: {PLACE}"
+        what = "is a folder" if path.is_dir() else f"is not at the place of a record: {PLACE}"
+        aside[path] = f"{path} {what}"
     seen: dict[tuple[str, ...], Path] = {}
 
     def unreadable(error: OSError) -> None:
