@@ -207,7 +207,8 @@ def _other_hardware(name: str, machine: str) -> str | None:
     try:
         hardware.check_machine(name, _CATALOGUE, json.loads(machine))
     except InputError as error:
-        return str(error).split("; use hardware")[0]
+        said = str(error).split("; use hardware")[0]
+        return said.replace("this machine", "its machine")
     return None
 
 

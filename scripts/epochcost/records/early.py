@@ -55,7 +55,7 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
 
 def _seconds_between(run: dict[str, Any]) -> float:
     begin, end = (datetime.fromisoformat(run[key]) for key in ("started_at", "finished_at"))
-    return (end - begin).total_seconds()
+    return max(0.0, (end - begin).total_seconds())
 
 
 def _loop_ordered_batches(run: dict[str, Any]) -> bool:
