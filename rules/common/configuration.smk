@@ -109,7 +109,9 @@ def own_models():
 def set_aside():
     """A line for each file that the analysis left out."""
     with open("results/tables/set_aside.csv", newline="") as file:
-        return [f"epochcost: set aside: {row['path']} {row['reason']}" for row in csv.DictReader(file)]
+        return [
+            f"epochcost: set aside: {row['path']} {row['reason']}" for row in csv.DictReader(file)
+        ]
 
 
 # The pictures of a workload: relative to the published baseline, and what a buyer looks at.

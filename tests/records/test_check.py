@@ -1,13 +1,14 @@
 """Records that contradict themselves, or the schema: refused by a merge, set aside by analysis."""
 
 import json
+import os
 import shutil
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epochcost import configuration, schemas
+from epochcost import configuration, files, schemas
 from epochcost.configuration import ROOT
 from epochcost.costs import rows
 from epochcost.errors import InputError
@@ -231,3 +232,54 @@ def test_the_compiled_schema_agrees_with_the_validator(data):
     except InputError:
         theirs = False
     assert ours == theirs, (key, inside[key])
+
+
+def test_what_is_no_file_or_cannot_be_read_is_set_aside_and_the_others_are_analysed(
+    shipped, tmp_path, monkeypatch
+):
+    folder = tmp_path / "local/mnist_mlp/pytorch"
+    folder.mkdir(parents=True)
+    good = folder / "default-1.json"
+    good.write_text(json.dumps(shipped["full"]))
+    (folder / "default-2.json").mkdir()
+    os.mkfifo(folder / "default-3.json")
+    (folder / "default-4.json").symlink_to("/dev/zero")
+    (folder / "default-5.json").symlink_to("nothing")
+    with open(folder / "default-6.json", "wb") as huge:
+        huge.truncate(2**30)
+    forbidden = folder / "default-7.json"
+    forbidden.write_text(json.dumps(shipped["quick"]))
+    (folder / "default-8.json").write_bytes(b"\xff\xfe")
+    (folder / "default 9.json").write_text("{}")
+    read = files.read_json
+
+    def refuse(path):
+        if path == forbidden:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    monkeypatch.setattr(files, "read_json", refuse)
+    found = rows.of_folder(tmp_path, {})
+    assert [run.trial for run in found.runs] == [1]
+    said = {path.stem: reason.removeprefix(str(path)) for path, reason in found.aside.items()}
+    assert said.pop("default-8").startswith(" is not a record ('utf-8' codec")
+    assert said == {
+        "default-2": " is a folder",
+        "default-3": " is not a record (it is no file)",
+        "default-4": " is not a record (it is no file)",
+        "default-5": ": No such file or directory",
+        "default-6": " is not a record (it has 1073741824 bytes)",
+        "default-7": ": Permission denied",
+        "default 9": f" is not at the place of a record: {records.PLACE}",
+    }
+
+
+def test_how_long_a_prediction_is_does_not_make_it_take_long(shipped, tmp_path):
+    """A recipe of 10^9 epochs is odd, and no contradiction."""
+    content = json.loads((ROOT / "tests/records/quick.json").read_text())
+    content["settings"]["epochs"] = 10**9
+    path = tmp_path / "local/mnist_mlp/keras-tensorflow/default-1.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(content))
+    (run,) = rows.of_folder(tmp_path, {}).runs
+    assert run.time_s > 10**8
