@@ -7,7 +7,7 @@ removes those of all others.
 import fcntl
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -48,7 +48,11 @@ def alone(path: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX)
         except OSError:  # a file system without locks, such as some of clusters
             pass
-        yield
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_UN)  # also for a process forked meanwhile
 
 
 def is_held(folder: Path) -> bool:

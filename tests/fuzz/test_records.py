@@ -134,6 +134,7 @@ def test_mutants_together_leave_every_table_and_the_report_whole(tmp_path):
         origin, content = mutants.mutant(number, number)
         path = folder.joinpath(*origin.parts[-4:-1], f"{origin.stem}{1000 + number}.json")
         path.write_bytes(content)
+    (folder / "<b>note.json").write_text("{}")
     there = len(list(folder.rglob("*.json")))
     output = tmp_path / "tables"
     run("runs.py", "--records", folder, "--output", output)

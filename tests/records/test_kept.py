@@ -1,6 +1,7 @@
 """The second copy of each record."""
 
 import json
+import multiprocessing
 import os
 
 import pytest
@@ -117,4 +118,19 @@ def test_a_copy_that_does_not_fit_is_made_later(root, made, monkeypatch, capsys)
     assert f"{path} has no copy yet: No space left on device" in capsys.readouterr().err
     assert copies(root) == []
     kept.settle(root)
+    assert len(copies(root)) == 1
+
+
+def test_of_two_calls_at_once_one_brings_a_record_back(root, made):
+    path = made(1, 1)
+    path.unlink()
+    context = multiprocessing.get_context("fork")
+    calls = [context.Process(target=kept.settle, args=(root,)) for _ in range(4)]
+    with kept.alone(root):
+        for call in calls:
+            call.start()
+    for call in calls:
+        call.join(60)
+        assert call.exitcode == 0
+    assert records.find(root) == [path]
     assert len(copies(root)) == 1
