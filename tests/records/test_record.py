@@ -175,6 +175,16 @@ def test_every_published_record_of_our_own_follows_the_schema_once_completed():
 
 
 @pytest.mark.parametrize(
+    "folder", ["docs/records", "benchmarks/results/axes", "benchmarks/results/software"]
+)
+def test_no_record_of_our_own_contradicts_itself(folder):
+    aside = {}
+    read = list(records.read_all(ROOT / folder, aside))
+    assert len(read) > 15
+    assert aside == {}
+
+
+@pytest.mark.parametrize(
     ("change", "settings", "value"),
     [
         ({}, {}, None),

@@ -49,7 +49,9 @@ def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(
     # Five more runs of ten minutes each, which nobody wants to wait for; the sixth one is real.
     for trial in range(2, 6):
         again = first | {"run": run_of(first, trial)}
-        again["epochs"] = [one | {"train_s": trial * one["train_s"]} for one in first["epochs"]]
+        again["epochs"] = [
+            one | {"train_s": (1 + trial / 10) * one["train_s"]} for one in first["epochs"]
+        ]
         (folder / f"default-{trial}.json").write_text(json.dumps(coherent(again, wall_s=600)))
     seconds = first["wall_s"] + 4 * 600
     wanted = ("--config", "precision=0.1%", f"budget_hours={(seconds + 0.5) / 3600}")
