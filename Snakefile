@@ -50,4 +50,6 @@ onstart:
 
 onsuccess:
     if reports():
+        for line in set_aside()[:10]:
+            print(line, file=sys.stderr)
         print("epochcost: the report is results/report.html")

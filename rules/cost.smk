@@ -22,6 +22,7 @@ rule runs:
             "comparisons.csv",
             "predictions.csv",
             "scaling.csv",
+            "set_aside.csv",
         ),
     log:
         "logs/runs.log",

@@ -10,10 +10,9 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import configuration, errors, files, hardware
-from epochcost.costs import billing, estimates, market, published, rows, tables
+from epochcost.costs import billing, estimates, market, published, rows, set_aside, tables
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
-from epochcost.records import record
 from epochcost.report import estimate
 
 
@@ -35,10 +34,11 @@ def main() -> None:
     labels = {key: entry["label"] for key, entry in catalogue.items()}
     names = {key: hardware.describe(key, entry) for key, entry in catalogue.items()}
     planned = _plan(arguments.plan, known)
-    there = [rows.run_row(content, "") for _, content in record.read_all(arguments.records)]
+    own = rows.of_folder(arguments.records, {})
+    set_aside.say(own.aside)
     table = estimates.estimate_table(
         planned,
-        tables.runs_table([*published.runs(arguments.published, labels), *there]),
+        tables.runs_table([*published.runs(arguments.published, labels), *own.runs]),
         arguments.scale,
         market.of(arguments, machine.describe()["id"], catalogue),
         known.recipes,

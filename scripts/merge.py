@@ -1,7 +1,8 @@
 """Add records from another machine to this one's.
 
 In: results/runs of another clone, the clone, or one record. Out: copies in results/runs, each
-checked; a run that is there already is not copied again, and none is changed or overwritten.
+checked; a run that is there already is not copied again, and none is changed or overwritten. What
+else is in the folder is named. Records that were deleted here come back from results/runs-kept.
 Exits with status 1 if a record was refused.
 """
 
@@ -25,9 +26,9 @@ def main() -> int:
     merged = merging.merge(
         inner if inner.is_dir() else source, arguments.records, configuration.load().catalogue
     )
+    print(*merged.lines(), sep="\n")
     if not any((merged.added, merged.known, merged.refused)):
         raise errors.InputError(f"{source} holds no records; name a folder such as results/runs")
-    print(*merged.lines(), sep="\n")
     return 1 if merged.refused else 0
 
 

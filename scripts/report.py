@@ -31,15 +31,17 @@ def main() -> None:
     runs = tables.read(arguments.tables / "runs.csv")
     sentences = answer.sentences(own, baselines, machine.describe()["id"])
     sentences += answer.overloads(runs, machine.describe()["id"]) + answer.failures(runs)
+    aside = tables.read(arguments.tables / "set_aside.csv")
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
     html = page.render(
         sentences,
         own,
         _sections(relative, baselines, arguments.figures),
         runs,
-        _machines(arguments.records),
+        _machines(arguments.records, set(aside.path)),
         tables.read(arguments.tables / "noise.csv"),
         sources[sources.source_id.isin(relative.source_id)].to_dict("records"),
+        aside.to_dict("records"),
     )
     files.write_text(arguments.report, html)
     files.write_text(arguments.answer, "\n".join(sentences) + "\n" if sentences else "")
@@ -60,10 +62,14 @@ def _sections(relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path) ->
     return sections
 
 
-def _machines(folder: Path) -> list[dict]:
-    """Each host as its newest record has it, with the framework versions that ran on it."""
+def _machines(folder: Path, aside: set[str]) -> list[dict]:
+    """Each host as its newest record has it, with the framework versions that ran on it.
+
+    Args:
+        aside: the records that do not count.
+    """
     machines: dict[str, dict] = {}
-    contents = (content for _, content in record.read_all(folder))
+    contents = (content for path, content in record.read_all(folder) if str(path) not in aside)
     for content in sorted(contents, key=lambda content: content["run"]["started_at"]):
         key = hosts.key_of(content)
         software = machines.get(key, {"software": []})["software"]

@@ -1,7 +1,8 @@
 """Make the tables that say what was measured, from records and published measurements.
 
 In: results/runs/, data/published/, config/hardware.yaml. Out, in results/tables/, a CSV per table:
-runs, epochs, quality, targets, repeats, comparisons, predictions, scaling, noise.
+runs, epochs, quality, targets, repeats, comparisons, predictions, scaling, noise, set_aside (the
+records that cannot be believed, and why; also on stderr).
 """
 
 from pathlib import Path
@@ -9,8 +10,17 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import configuration, errors, files
-from epochcost.costs import noise, predictions, published, quality, repeats, rows, scaling, tables
-from epochcost.records import record
+from epochcost.costs import (
+    noise,
+    predictions,
+    published,
+    quality,
+    repeats,
+    rows,
+    scaling,
+    set_aside,
+    tables,
+)
 
 
 def main() -> None:
@@ -29,7 +39,7 @@ def main() -> None:
     arguments = parser.parse_args()
     configured = configuration.load()
     labels = {key: entry["label"] for key, entry in configured.catalogue.items()}
-    runs, epochs, noted = _rows(arguments.records, arguments.published, labels)
+    runs, epochs, noted, aside = _rows(arguments.records, arguments.published, labels)
     runs = quality.judged_today(runs, configured.recipes)
     about, kept = (configured.complete_samples(), configured.recipes), arguments.keep_disturbed
     bases = pd.read_csv(arguments.published / "baselines.csv")
@@ -43,25 +53,20 @@ def main() -> None:
         ("comparisons", repeats.comparisons_table(runs, kept)),
         ("scaling", scaling.scaling_table(runs, kept)),
         ("predictions", predictions.predictions_table(runs, kept)),
+        ("set_aside", set_aside.table(aside)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)
     own = int(runs.source_id.eq(rows.OWN).sum())
     print(f"{own} runs, and {len(runs) - own} published ones")
+    set_aside.say(aside)
 
 
 def _rows(folder: Path, study: Path, labels: dict[str, str]):
-    """runs.csv, epochs.csv and noise.csv."""
-    runs, epochs, noted = published.runs(study, labels), published.epochs(study), []
-    for path, content in record.read_all(folder):
-        try:
-            row = rows.run_row(content, labels.get(content["run"]["hardware"], ""))
-            runs.append(row)
-            epochs.extend(rows.epoch_rows(content, row.run_id))
-            noted.append(noise.noise_row(content))
-        except (TypeError, ValueError, KeyError) as error:
-            raise errors.InputError(f"{path} has a value of the wrong kind: {error}") from error
-    flagged, noted = noise.flag_slow_processors(tables.runs_table(runs), noise.noise_table(noted))
-    return flagged, tables.epochs_table(epochs), noted
+    """runs.csv, epochs.csv, noise.csv, and the records that give no rows."""
+    own = rows.of_folder(folder, labels, also=noise.noise_row)
+    runs = tables.runs_table([*published.runs(study, labels), *own.runs])
+    flagged, noted = noise.flag_slow_processors(runs, noise.noise_table(own.more))
+    return flagged, tables.epochs_table([*published.epochs(study), *own.epochs]), noted, own.aside
 
 
 if __name__ == "__main__":

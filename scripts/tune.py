@@ -31,8 +31,9 @@ from epochcost.datasets import arrays
 from epochcost.measurement import machine
 from epochcost.measurement.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU, PAUSED
 from epochcost.measurement.orphans import end_with_parent
+from epochcost.records.check import LOSS
 from epochcost.records.load import overload
-from epochcost.records.record import LOSS, recipe_id
+from epochcost.records.record import recipe_id
 from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -1,6 +1,7 @@
 """Records as tests need them."""
 
 import copy
+from datetime import datetime, timedelta
 
 
 def full_run(record: dict, seconds: float, trial: int = 1) -> dict:
@@ -11,3 +12,29 @@ def full_run(record: dict, seconds: float, trial: int = 1) -> dict:
     result["epochs"] = [epoch]
     result["quality"] |= {"value": 0.981, "reached": True}
     return result
+
+
+def coherent(record: dict, wall_s: float | None = None) -> dict:
+    """A record whose parts agree with its epochs, so that it can be believed.
+
+    Args:
+        wall_s: what the run took; by default somewhat more than its epochs.
+    """
+    result = copy.deepcopy(record)
+    epochs = [one | {"epoch": number} for number, one in enumerate(result["epochs"], 1)]
+    training = sum(one["train_s"] for one in epochs)
+    validating = sum(one["eval_s"] or 0.0 for one in epochs)
+    wall = training + validating + 2 if wall_s is None else wall_s
+    if result["run"]["scale"] == "full":
+        whole = {"samples": "train_samples", "eval_samples": "validation_samples"}
+        epochs = [one | {key: result["data"][of] for key, of in whole.items()} for one in epochs]
+        result |= {"settings": result["settings"] | {"epochs": len(epochs)}, "blocks": []}
+    begun = datetime.fromisoformat(result["run"]["started_at"])
+    ended = (begun + timedelta(seconds=wall)).isoformat(timespec="seconds")
+    phases = dict.fromkeys(result["phases"]) | {"train": training, "evaluate": validating}
+    return result | {
+        "run": result["run"] | {"finished_at": ended},
+        "wall_s": wall,
+        "phases": phases | {"other": wall - training - validating},
+        "epochs": epochs,
+    }

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from observed import coherent
 
 from epochcost import configuration, files, planning
 from epochcost.datasets.registry import Origin
@@ -31,6 +32,12 @@ def keep(tmp_path, record):
         content["machine"]["id"] = machine
         framework = content["run"]["framework"]
         path = RunName(hardware, "mnist_mlp", framework, "default", trial).path(tmp_path)
+        if hardware == "gce-t4":
+            gpu = {"name": "Tesla T4", "uuid": "GPU-1", "memory_gib": 15.0, "power_limit_w": 70.0}
+            content["machine"] |= {"gpus": [gpu], "logical_cores": 4, "usable_cores": 4}
+        if hardware == "gce-t4":
+            gpu = {"name": "Tesla T4", "uuid": "GPU-1", "memory_gib": 15.0, "power_limit_w": 70.0}
+            content["machine"] |= {"gpus": [gpu], "logical_cores": 4, "usable_cores": 4}
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(content))
         return path
@@ -112,6 +119,7 @@ def test_another_title_or_target_is_the_same_recipe(known, tmp_path, keep):
     path = keep(1)
     content = json.loads(path.read_text())
     content["settings"] |= {"title": "other", "quality": {"metric": "val_accuracy", "target": 1}}
+    content["quality"]["target"] = 1
     path.write_text(json.dumps(content))
     assert plan(known(), tmp_path).missing == []
 
@@ -165,20 +173,38 @@ def test_a_hardware_without_missing_runs_matches_nothing(known, tmp_path):
     assert not re.match(plan(known(), tmp_path).pattern("gce-k80"), "mnist_mlp/pytorch/default-1")
 
 
-def test_half_written_files_are_not_read_and_broken_records_are_named(known, tmp_path, keep):
+def test_half_written_files_are_not_read(known, tmp_path, keep):
     path = keep(1)
     path.with_name(".default-2.json.part").write_text('{"schema_')
     assert plan(known(), tmp_path).missing == []
-    path.write_text('{"schema_')
-    with pytest.raises(InputError, match=r"default-1\.json is not a record"):
-        plan(known(), tmp_path)
 
 
-def test_a_record_in_the_wrong_place_is_refused(known, tmp_path, keep):
+@pytest.mark.parametrize("what", ["text", "contradiction", "folder", "pipe", "link to nothing"])
+def test_what_cannot_be_believed_does_not_count_and_its_number_is_not_free(
+    known, tmp_path, keep, what
+):
+    keep(1)
+    path = keep(2)
+    content = json.loads(path.read_text()) | {"epochs": []}
+    path.unlink()
+    match what:
+        case "text":
+            path.write_text('{"schema_')
+        case "contradiction":
+            path.write_text(json.dumps(content))
+        case "folder":
+            path.mkdir()
+        case "pipe":
+            os.mkfifo(path)
+        case "link to nothing":
+            path.symlink_to("nothing")
+    assert trials(plan(known(runs=2), tmp_path)) == [3]
+
+
+def test_a_record_in_the_wrong_place_counts_for_nothing(known, tmp_path, keep):
     path = keep(1)
     path.rename(path.with_name("tuned-1.json"))
-    with pytest.raises(InputError, match="put it back where it belongs"):
-        plan(known(), tmp_path)
+    assert trials(plan(known(), tmp_path)) == [1]
 
 
 @pytest.fixture
@@ -188,9 +214,10 @@ def keep_full(keep):
     def put(trial: int, seconds: float, framework: str = "pytorch", **change) -> None:
         path = keep(trial, scale="full", framework=framework)
         content = json.loads(path.read_text())
-        content["wall_s"] = 600.0
-        content["epochs"] = [content["epochs"][0] | {"train_s": seconds - 1, "eval_s": 1.0}]
-        path.write_text(json.dumps(content | change))
+        epochs = content["settings"]["epochs"]
+        epoch = content["epochs"][0] | {"train_s": seconds / epochs - 1, "eval_s": 1.0}
+        content["epochs"] = [epoch] * epochs
+        path.write_text(json.dumps(coherent(content, wall_s=600) | change))
 
     return put
 

@@ -15,6 +15,7 @@ from epochcost.datasets import preparation, registry
 from epochcost.errors import InputError, one_line
 from epochcost.hardware import LOCAL
 from epochcost.measurement import machine
+from epochcost.records import kept, merging
 from epochcost.records.names import RunName
 
 RECORDS = Path("results/runs")
@@ -44,6 +45,16 @@ try:
     if not SENT:
         ORIGINS |= {name: registry.choose_origin(name, *choose) for name in KNOWN.datasets_needed()}
         ORIGINS |= {name: registry.choose_weights(name, *choose) for name in KNOWN.weights_needed()}
+    if workflow.is_main_process:
+        # Records that something else has deleted, such as `dvc pull --force`, are no missing runs.
+        if not workflow.output_settings.dryrun:
+            for line in merging.came_back(kept.settle(RECORDS)):
+                print(f"epochcost: {line}", file=sys.stderr)
+        elif gone := kept.gone(RECORDS):
+            sys.exit(
+                f"epochcost: {len(gone)} records are gone from {RECORDS}, such as the one of "
+                f"{gone[0]}; a call without -n brings them back"
+            )
     PLAN = None if SENT else planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
     if CLOUD:
         configuration.check_cloud(KNOWN)
@@ -93,6 +104,14 @@ def code_of(room):
 def own_models():
     """Checksums of the files of one's own workloads: rows of earlier ones are marked in tables."""
     return [recipe["code"] for recipe in KNOWN.recipes.values() if "code" in recipe]
+
+
+def set_aside():
+    """A line for each file that the analysis left out."""
+    with open("results/tables/set_aside.csv", newline="") as file:
+        return [
+            f"epochcost: set aside: {row['path']} {row['reason']}" for row in csv.DictReader(file)
+        ]
 
 
 # The pictures of a workload: relative to the published baseline, and what a buyer looks at.

@@ -66,11 +66,26 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON; the path is in the error when the file holds something else."""
+    """Read JSON; the path is in the error when the file holds something else.
+
+    A key that is given twice is an error, too, as readers would differ in which one they take.
+    """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        text = Path(path).read_text(encoding="utf-8")
+        return json.loads(text, object_pairs_hook=_each_key_once)
+    except RecursionError:
+        raise InputError(f"{path} is not JSON: it is nested too deeply") from None
+    except ValueError as error:  # also for what is no UTF-8, and for numbers of 5,000 digits
         raise InputError(f"{path} is not JSON: {error}") from None
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice[:40]!r} is given twice")
+    return found
 
 
 def read_yaml(path: Path) -> Any:

@@ -5,7 +5,9 @@ removes those of all others.
 """
 
 import fcntl
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -32,6 +34,25 @@ def claim(folder: Path, hardware: Iterable[str]) -> None:
             raise InputError(
                 f"another call in this folder trains on {name}; wait until it has ended"
             )
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold the lock that a file stands for; who comes second says so, and waits."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print("epochcost: waiting for another call that brings records", file=sys.stderr)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError:  # a file system without locks, such as some of clusters
+            pass
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_UN)  # also for a process forked meanwhile
 
 
 def is_held(folder: Path) -> bool:

@@ -22,6 +22,7 @@ from epochcost import frameworks, tuning
 from epochcost.configuration import Configuration
 from epochcost.costs import rows
 from epochcost.datasets.registry import RANDOM, Origin
+from epochcost.errors import InputError
 from epochcost.hardware import LOCAL
 from epochcost.measurement import variables
 from epochcost.records import hosts, record
@@ -57,7 +58,7 @@ class Series:
     """The runs of one framework and variant, for one workload on one hardware.
 
     done: the records that count, in the order of their trials.
-    taken: trials that are not free, including those of records that do not count.
+    taken: trials that are not free: of all that has the name of a record, also where it is none.
     """
 
     hardware: str
@@ -269,16 +270,22 @@ def plan(
     # Each folder is read once, however many variants are wanted of it.
     @cache
     def contents(*names: str) -> list[dict[str, Any]]:
-        return [record.read(path) for path in by_folder[records.joinpath(*names)]]
+        paths = by_folder[records.joinpath(*names)]
+        return [one for path in paths if (one := _believed(path)) is not None]
+
+    @cache
+    def taken_in(*names: str) -> set[tuple[str, int]]:
+        return record.taken(records.joinpath(*names))
 
     found = []
     for names in _combinations(configuration):
         *folder, variant = names
         wish = _wish(configuration, origins, tuned, tuning.place_of(machine), *names)
-        taken = [one for one in contents(*folder) if one["run"]["variant"] == variant]
-        taken.sort(key=lambda one: one["run"]["trial"])
-        counted = tuple(one for one in taken if _counts(one, wish, machine))
-        found.append(Series(*names, counted, frozenset(one["run"]["trial"] for one in taken)))
+        there = [one for one in contents(*folder) if one["run"]["variant"] == variant]
+        there.sort(key=lambda one: one["run"]["trial"])
+        counted = tuple(one for one in there if _counts(one, wish, machine))
+        taken = frozenset(trial for of, trial in taken_in(*folder) if of == variant)
+        found.append(Series(*names, counted, taken))
     precision = configuration["precision"]
     return Plan(
         existing,
@@ -290,6 +297,14 @@ def plan(
         configuration["seed"],
         configuration["again"],
     )
+
+
+def _believed(path: Path) -> dict[str, Any] | None:
+    """A record; None for one that the analysis sets aside: it does not count, and stays."""
+    try:
+        return record.read(path)
+    except (InputError, OSError):
+        return None
 
 
 def _combinations(configuration: Configuration) -> Iterator[tuple[str, str, str, str]]:

@@ -1,9 +1,13 @@
 import json
+import re
 import stat
+import subprocess
+import sys
 
 import pytest
 
-from epochcost.errors import InputError
+from epochcost import lock
+from epochcost.configuration import ROOT
 from epochcost.records import merging
 from epochcost.records import place as places
 from epochcost.records import record as records
@@ -20,6 +24,7 @@ def put(tmp_path, record):
         content = json.loads(json.dumps(record))
         content["machine"]["id"] = machine * 12
         content["run"] |= {"started_at": f"2026-11-24T10:{minute:02}:00+00:00", "trial": trial}
+        content["run"]["id"] = str(RunName.of(content["run"]))
         content |= changed
         path = RunName.of(content["run"]).path(tmp_path / folder)
         places.Place(path).write(content)
@@ -65,8 +70,10 @@ def test_runs_of_cloned_machines_in_the_same_second_are_two(tmp_path, put):
 def test_a_copy_made_by_hand_is_not_counted_twice(tmp_path, put):
     path = put("own", "a", 1)
     path.with_name("default-2.json").write_bytes(path.read_bytes())
-    with pytest.raises(InputError, match=r"default-2.json is a copy of .*default-1.json"):
-        list(records.read_all(tmp_path / "own"))
+    aside = {}
+    assert [found for found, _ in records.read_all(tmp_path / "own", aside)] == [path]
+    (reason,) = aside.values()
+    assert re.search("default-2.json is a copy of .*default-1.json", reason)
 
 
 @pytest.mark.parametrize(
@@ -113,3 +120,70 @@ def test_a_record_of_unknown_hardware_or_of_another_place_is_refused(tmp_path, p
     moved.rename(unknown)
     (reason,) = merge(tmp_path).refused.values()
     assert "put it back where it belongs" in reason
+
+
+def test_two_merges_at_once_copy_each_record_once(tmp_path, put):
+    for minute in range(1, 6):
+        put("theirs", "b", minute, trial=minute)
+    command = [sys.executable, ROOT / "scripts/merge.py", tmp_path / "theirs"]
+    command += ["--records", tmp_path / "own"]
+    with lock.alone(tmp_path / ".own.lock"):  # so that both begin before either merges
+        both = [subprocess.Popen(command, stdout=-1, stderr=-1, text=True) for _ in range(2)]
+        for process in both:
+            line = "epochcost: waiting for another call that brings records\n"
+            assert process.stderr.readline() == line
+    ended = sorted(process.communicate()[0].splitlines()[-1] for process in both)
+    assert ended == [
+        "0 records merged, 5 here already, 0 refused",
+        "5 records merged, 0 here already, 0 refused",
+    ]
+    assert len(list(records.read_all(tmp_path / "own"))) == 5
+    assert len(records.find(tmp_path / "own")) == 5
+
+
+def test_a_merge_beside_a_training_doubles_nothing(tmp_path, put, record):
+    good = put("theirs", "b", 1)
+    place = places.Place(tmp_path / "own" / good.relative_to(tmp_path / "theirs"))
+    merge(tmp_path)
+    places.keep(place, tmp_path / "own", record)
+    found = list(records.read_all(tmp_path / "own"))
+    assert len(found) == len(records.find(tmp_path / "own")) == 2
+    assert merge(tmp_path).added == {}
+
+
+def test_what_is_no_record_is_named_and_left(tmp_path, put):
+    good = put("theirs", "b", 1)
+    for name in ("notes.txt", "local/default-1.json", "local/mnist_mlp/a b/default-1.json"):
+        path = tmp_path / "theirs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    good.with_name("default-1 (copy).json").write_bytes(good.read_bytes())
+    good.with_name("default-7.json").mkdir()
+    good.with_name(".default-8.json.part").touch()
+    merged = merge(tmp_path)
+    assert list(merged.added) == [good]
+    names = [str(path.relative_to(tmp_path / "theirs")) for path in merged.left]
+    assert names == [
+        "local/default-1.json",
+        "local/mnist_mlp/a b/default-1.json",
+        "local/mnist_mlp/keras-tensorflow/default-1 (copy).json",
+        "local/mnist_mlp/keras-tensorflow/default-7.json",
+        "notes.txt",
+    ]
+    assert f"left: {merged.left[0]}" in merged.lines()
+    for number in range(20):
+        (tmp_path / f"theirs/{number}.txt").touch()
+    said = merge(tmp_path).lines()
+    assert sum(line.startswith("left: ") for line in said) == 11
+    assert any(line.startswith("left: 15 more; ") for line in said)
+
+
+def test_deep_nesting_ends_in_one_line(tmp_path, put):
+    good = put("theirs", "b", 1)
+    for number, text in ((2, "[" * 100_000), (3, '{"a":' * 100_000), (4, "9" * 10_000)):
+        good.with_name(f"default-{number}.json").write_text(text)
+    command = [sys.executable, ROOT / "scripts/merge.py", tmp_path / "theirs"]
+    done = subprocess.run([*command, "--records", tmp_path / "own"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[-1] == "1 records merged, 0 here already, 3 refused"
+    assert len(done.stdout.splitlines()) == 5

@@ -140,7 +140,7 @@ def test_what_is_no_record_is_named(path, content, message):
         ("data", "complete", "no data complete"),
         ("settings", "batch_size", "no settings batch_size"),
         ("quality", "target", "no quality target"),
-        ("epochs", "train_s", "no epochs train_s"),
+        ("epochs", "train_s", "no epochs 0 train_s"),
     ],
 )
 def test_a_record_that_lacks_a_part_of_a_part_is_named(path, record, part, missing, said):
@@ -172,6 +172,16 @@ def test_every_published_record_of_our_own_follows_the_schema_once_completed():
     assert len(found) > 30
     for path in found:
         assert list(validator.iter_errors(records.read(path))) == [], path
+
+
+@pytest.mark.parametrize(
+    "folder", ["docs/records", "benchmarks/results/axes", "benchmarks/results/software"]
+)
+def test_no_record_of_our_own_contradicts_itself(folder):
+    aside = {}
+    read = list(records.read_all(ROOT / folder, aside))
+    assert len(read) > 15
+    assert aside == {}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """What a buyer asks Snakemake: questions start no training, and a dear plan is not begun."""
 
 import json
+import shutil
 
 import pytest
+from observed import coherent
 
 from epochcost.measurement import machine
 
@@ -13,14 +15,15 @@ SMALL = ("workloads=mnist_mlp", "frameworks=keras-tensorflow", "data={source: sy
 def measured(clone, record):
     """The clone with the record of a quick run of this machine that took 100 s."""
     here = machine.describe()
-    record["machine"] |= {"id": here["id"], "usable_cores": here["usable_cores"]}
-    record["wall_s"] = 100.0
+    record["machine"] |= {key: here[key] for key in ("id", "usable_cores", "logical_cores")}
     record["data"]["source"] = "synthetic"
+    record = coherent(record, wall_s=100)
     path = clone.folder / "results/runs" / f"{record['run']['id']}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record))
     yield clone
-    path.unlink()
+    for place in ("runs", "runs-kept"):
+        shutil.rmtree(clone.folder / "results" / place, ignore_errors=True)
 
 
 def test_what_a_plan_on_other_hardware_would_cost(clone):

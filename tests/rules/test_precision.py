@@ -1,9 +1,11 @@
 """`precision` makes rounds of runs until the median is known, or the budget is spent."""
 
 import json
+import shutil
 
 import pandas as pd
 import pytest
+from observed import coherent
 
 RUNS = "results/runs/local/mnist_mlp/pytorch"
 
@@ -36,6 +38,7 @@ def folder(clone, first):
     folder = clone.folder / RUNS
     for path in folder.iterdir():
         path.unlink()
+    shutil.rmtree(clone.folder / "results/runs-kept")
     (folder / "default-1.json").write_text(json.dumps(first))
     return folder
 
@@ -45,9 +48,11 @@ def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(
 ):
     # Five more runs of ten minutes each, which nobody wants to wait for; the sixth one is real.
     for trial in range(2, 6):
-        again = first | {"wall_s": 600.0, "run": run_of(first, trial)}
-        again["epochs"] = [one | {"train_s": trial * one["train_s"]} for one in first["epochs"]]
-        (folder / f"default-{trial}.json").write_text(json.dumps(again))
+        again = first | {"run": run_of(first, trial)}
+        again["epochs"] = [
+            one | {"train_s": (1 + trial / 10) * one["train_s"]} for one in first["epochs"]
+        ]
+        (folder / f"default-{trial}.json").write_text(json.dumps(coherent(again, wall_s=600)))
     seconds = first["wall_s"] + 4 * 600
     wanted = ("--config", "precision=0.1%", f"budget_hours={(seconds + 0.5) / 3600}")
     clone.snakemake("--quiet", "all", *wanted, "--", "tables")

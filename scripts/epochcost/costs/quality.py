@@ -6,8 +6,9 @@ from epochcost import variants
 from epochcost.costs import tables
 from epochcost.costs.repeats import GROUP, undisturbed
 from epochcost.costs.rows import OWN, RANDOM
+from epochcost.records.check import LOSS
 from epochcost.records.load import OVERLOADED
-from epochcost.records.record import LOSS, recipe_id
+from epochcost.records.record import recipe_id
 
 # Held-out accuracy had another name in 2017.
 _PUBLISHED_METRICS = {"val_acc": "val_accuracy", "val_accuracy": "val_accuracy", "loss": "loss"}

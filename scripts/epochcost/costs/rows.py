@@ -1,15 +1,19 @@
 """Runs and epochs as rows: one shape for records made here and for published measurements."""
 
+import math
 import re
 import shlex
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from epochcost.errors import one_line
 from epochcost.hardware import LOCAL
 from epochcost.records import hosts, outliers
 from epochcost.records.load import OVERLOADED, overload
 from epochcost.records.phases import OVERHEAD, PHASES
-from epochcost.records.record import gpus_used, recipe_id
+from epochcost.records.record import gpus_used, read_all, recipe_id
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
@@ -135,6 +139,63 @@ class EpochRow:
     synthetic: bool
     data_complete: bool
     weights: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a folder of records gives.
+
+    more: what else was made of each record.
+    aside: the files that give nothing, and why.
+    """
+
+    runs: list[RunRow]
+    epochs: list[EpochRow]
+    more: list[Any]
+    aside: dict[Path, str]
+
+
+def of_folder(
+    folder: Path,
+    labels: dict[str, str],
+    also: Callable[[dict[str, Any]], Any] | None = None,
+) -> Rows:
+    """The rows of all records below a folder.
+
+    One that cannot be believed, or gives no row, is set aside; all others are analysed.
+
+    Args:
+        labels: of hardware, by its id.
+        also: makes another row of a record.
+    """
+    found = Rows([], [], [], {})
+    for path, content in read_all(folder, found.aside):
+        try:
+            run = _written(run_row(content, labels.get(content["run"]["hardware"], "")))
+            epochs = [_written(row) for row in epoch_rows(content, run.run_id)]
+            more = [_written(also(content))] if also else []
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            found.aside[path] = f"{path} gives no row: {type(error).__name__}: {one_line(error)}"
+            continue
+        found.runs.append(run)
+        found.epochs.extend(epochs)
+        found.more.extend(more)
+    return found
+
+
+def _written(row: Any) -> Any:
+    """A row whose text is printable, so that a table of it can be read again.
+
+    Raises:
+        ValueError: one of its numbers is not finite.
+    """
+    changed = {}
+    for name, value in vars(row).items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name} is {value}")
+        if isinstance(value, str) and not value.isprintable():
+            changed[name] = "".join(sign if sign.isprintable() else " " for sign in value)
+    return replace(row, **changed)
 
 
 def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:

@@ -10,10 +10,11 @@ from typing import Any
 from epochcost.measurement import activity
 from epochcost.measurement.clock import Clock, Epoch
 from epochcost.measurement.pauses import SUSPENDED
+from epochcost.records.check import LOSS, reached
 from epochcost.records.names import RunName
 from epochcost.records.passes import EVALUATE, TRAIN, passes
 from epochcost.records.phases import PHASES
-from epochcost.records.record import LOSS, SCHEMA_VERSION, reached
+from epochcost.records.record import SCHEMA_VERSION
 
 
 def now() -> str:

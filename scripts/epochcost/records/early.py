@@ -45,7 +45,7 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
     record["software"].setdefault("environment", None)
     for name in ("energy_method", "yardstick", "flop_per_sample"):
         record.setdefault(name, None)
-    if "wall_s" not in record:
+    if record.get("wall_s") is None:
         record["wall_s"] = _seconds_between(record["run"])
     record["blocks"] = _blocks(record)
     record["utilisation"].setdefault("gpus", [])
@@ -61,7 +61,7 @@ def completed(record: dict[str, Any]) -> dict[str, Any]:
 
 def _seconds_between(run: dict[str, Any]) -> float:
     begin, end = (datetime.fromisoformat(run[key]) for key in ("started_at", "finished_at"))
-    return (end - begin).total_seconds()
+    return max(0.0, (end - begin).total_seconds())
 
 
 def _loop_ordered_batches(run: dict[str, Any]) -> bool:

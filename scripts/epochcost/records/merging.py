@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from epochcost import schemas
 from epochcost.errors import InputError, nearest, one_line
-from epochcost.records import place, record
+from epochcost.records import kept, place, record
 
-_JUDGED = ("metric", "value", "target")
-SCHEMA = schemas.FOLDER / "record.schema.json"
+# More names than these hide what became of the records.
+_MOST_NAMED = 10
 
 
 @dataclass
@@ -20,36 +19,63 @@ class Merged:
     added: from where to where.
     known: those that were there already.
     refused: why, by path.
+    left: what else was in the folder.
+    back: records that were gone from here, by where they are again, and their copies.
     """
 
     added: dict[Path, Path] = field(default_factory=dict)
     known: list[Path] = field(default_factory=list)
     refused: dict[Path, str] = field(default_factory=dict)
+    left: list[Path] = field(default_factory=list)
+    back: dict[Path, Path] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """What became of them: each that came or was refused, and the numbers."""
         renamed = {path: f" (was {path.stem})" for path in self.added}
-        said = [
+        said = came_back(self.back)
+        said += [
             f"{target}{renamed[path] if path.stem != target.stem else ''}"
             for path, target in self.added.items()
         ]
         said += [f"refused: {reason}" for reason in self.refused.values()]
+        said += [f"left: {path!s}" for path in self.left[:_MOST_NAMED]]
+        if self.left:
+            more = len(self.left) - _MOST_NAMED
+            others = f"left: {more} more; " if more > 0 else ""
+            said.append(f"{others}what is left is at no place of a record: {record.PLACE}")
         counts = (len(self.added), len(self.known), len(self.refused))
         return [*said, "{} records merged, {} here already, {} refused".format(*counts)]
+
+
+def came_back(back: dict[Path, Path]) -> list[str]:
+    """A line for each record that was gone."""
+    return [
+        f"{path} was gone and is back from {copy}; to be rid of a record, delete both"
+        for path, copy in back.items()
+    ]
 
 
 def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
     """Copy the records below `folder` (results/runs of another clone), or one file, to `own`.
 
     A run that is there already is recognised by its machine, time and seed. Where another run has
-    its name, a record takes the next free trial; its content is left unchanged.
+    its name, a record takes the next free trial; its content is left unchanged. Of two calls at
+    once, one waits for the other.
 
     Args:
         hardware: ids of the catalogue; records of others are refused.
     """
+    merged = Merged(back=kept.settle(own))
+    with kept.alone(own):
+        _merge(folder, own, hardware, merged)
+    return merged
+
+
+def _merge(folder: Path, own: Path, hardware: Collection[str], merged: Merged) -> None:
     there = {record.identity(content) for _, content in record.read_all(own)}
-    merged = Merged()
-    for path in [folder] if folder.is_file() else record.find(folder):
+    if folder.is_dir():
+        merged.left += record.strays(folder)
+    for path in record.find(folder) if folder.is_dir() else [folder]:
         try:
             content = _checked(path, hardware)
         except (InputError, OSError) as error:
@@ -60,27 +86,12 @@ def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
             continue
         there.add(record.identity(content))
         merged.added[path] = place.add(own, content["run"], path.read_bytes())
-    return merged
 
 
 def _checked(path: Path, hardware: Collection[str]) -> dict[str, Any]:
     """A record that passes the checks."""
     content = record.read(path)
-    schemas.check(content, SCHEMA, str(path))
     name = content["run"]["hardware"]
     if name not in hardware:
         raise InputError(f"{path}: unknown hardware '{name}'; {nearest(name, hardware)}")
-    _check_gate(path, content["quality"])
     return content
-
-
-def _check_gate(path: Path, quality: dict[str, Any]) -> None:
-    """Refuse a record whose verdict contradicts its own value and target."""
-    if quality["reached"] is None:  # not judged: generated data, or part of a training
-        return
-    if quality["reached"] != record.reached(*(quality[key] for key in _JUDGED)):
-        verdict = "reached" if quality["reached"] else "missed"
-        raise InputError(
-            f"{path} says that it {verdict} its target, with {quality['metric']} "
-            f"{quality['value']} for {quality['target']}"
-        )

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
-from epochcost.errors import InputError
+from epochcost.errors import InputError, one_line
 from epochcost.records.names import RunName
 
 _RESERVED_BYTES = 64 * 1024
@@ -95,11 +95,23 @@ class Place:
         os.fsync(self._file.fileno())
 
 
+def copies(root: Path) -> Path:
+    """Where the copies of the records below `root` are: results/runs-kept of results/runs."""
+    return root.with_name(f"{root.name}-kept")
+
+
 def add(root: Path, run: dict[str, Any], content: bytes) -> Path:
-    """Keep a record under the first free trial, from its own number on; returns where.
+    """Keep a record and its copy under the first free trial, from its own on; returns where.
 
     Its content is left unchanged. Readers of records go by the number in their names.
     """
+    target = put(root, run, content)
+    copy(root, run, target)
+    return target
+
+
+def put(root: Path, run: dict[str, Any], content: bytes) -> Path:
+    """Write a record below `root` under the first free trial, from its own on; returns where."""
     name = RunName.of(run)
     for trial in count(name.trial):
         target = replace(name, trial=trial).path(root)
@@ -110,8 +122,16 @@ def add(root: Path, run: dict[str, Any], content: bytes) -> Path:
         return target
 
 
+def copy(root: Path, run: dict[str, Any], path: Path) -> None:
+    """Keep a copy of a record below `root`. Without one, the next call of the workflow makes it."""
+    try:
+        put(copies(root), run, path.read_bytes())
+    except OSError as error:
+        print(f"epochcost: {path} has no copy yet: {one_line(error)}", file=sys.stderr)
+
+
 def keep(place: Place, root: Path, record: dict[str, Any]) -> None:
-    """Write a record to its place, or beside one that appeared there during the run."""
+    """Write a record and its copy: to its place, or beside what appeared there during the run."""
     try:
         place.write(record)
     except FileExistsError:
@@ -119,6 +139,8 @@ def keep(place: Place, root: Path, record: dict[str, Any]) -> None:
         target = add(root, record["run"], _encoded(record))
         said = f"{place.path} appeared during this run, which is saved as {target}"
         print(f"epochcost: {said}", file=sys.stderr)
+    else:
+        copy(root, record["run"], place.path)
 
 
 def _encoded(record: dict[str, Any]) -> bytes:

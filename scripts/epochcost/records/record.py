@@ -4,26 +4,30 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from epochcost import files
-from epochcost.errors import InputError
-from epochcost.records import early, parts
+from epochcost.errors import InputError, one_line
+from epochcost.records import check, early, schema
 from epochcost.records.names import RunName
 
 SCHEMA_VERSION = 1
-# What a run is judged by where there is no accuracy.
-LOSS = "loss"
 # What makes two trainings of a workload the same; titles and targets do not.
 _RECIPE = (
     "dataset", "weights", "epochs", "batch_size", "loss", "optimizer", "model", "fine_tuning",
 )  # fmt: skip
 # Folders between the root and a record: hardware, workload, framework.
 _DEPTH = 3
-_NAME = re.compile(r"^(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]*)$")
+PLACE = "<hardware>/<workload>/<framework>/<variant>-<trial>.json"
+_NAME = re.compile(r"(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]{0,8})\Z")
+_FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
+# A record has some ten to twenty thousand bytes, and a hundred for each epoch of a full run.
+_LARGEST_BYTES = 64 * 2**20
 
 
 def recipe_id(settings: dict[str, Any]) -> str:
@@ -43,13 +47,33 @@ def find(root: Path) -> list[Path]:
     """
     if not Path(root).exists():
         return []
-    found = []
-    for folder, inner, names in os.walk(root, onerror=_raise, followlinks=True):
+    return sorted(path for path in _walk(root, _raise) if _is_at_a_place(path, root))
+
+
+def strays(root: Path) -> list[Path]:
+    """What else is below `root`, sorted: files at no place of a record, and folders at one.
+
+    Without hidden files, such as those that are half written.
+    """
+    return sorted(path for path in _walk(root, _pass_over) if not _is_at_a_place(path, root))
+
+
+def _walk(root: Path, onerror: Callable[[OSError], None]) -> Iterator[Path]:
+    """All files below `root`, and the folders that are as deep as records; none is entered."""
+    for folder, inner, names in os.walk(root, onerror=onerror, followlinks=True):
         place = Path(folder)
-        if len(place.relative_to(root).parts) == _DEPTH:
+        deepest = len(place.relative_to(root).parts) >= _DEPTH
+        yield from (place / name for name in names if not name.startswith("."))
+        if deepest:
+            yield from (place / name for name in inner)
             inner.clear()
-            found += [place / name for name in names if name.endswith(".json")]
-    return sorted(path for path in found if _NAME.match(path.stem))
+
+
+def _is_at_a_place(path: Path, root: Path) -> bool:
+    """Whether a file is where records are, and has the name of one."""
+    folders = path.relative_to(root).parts[:-1]
+    named = path.suffix == ".json" and _NAME.match(path.stem) and len(folders) == _DEPTH
+    return bool(named and all(_FOLDER.match(part) for part in folders) and not path.is_dir())
 
 
 def _raise(error: OSError) -> None:
@@ -57,31 +81,58 @@ def _raise(error: OSError) -> None:
     raise error
 
 
+def _pass_over(error: OSError) -> None:
+    """Leave out what cannot be read."""
+
+
+def taken(folder: Path) -> set[tuple[str, int]]:
+    """Variant and trial of all that has the name of a record in a folder, whatever it is."""
+    names = os.listdir(folder) if folder.is_dir() else []
+    found = (_NAME.match(Path(name).stem) for name in names if name.endswith(".json"))
+    return {(name["variant"], int(name["trial"])) for name in found if name}
+
+
 def read(path: Path) -> dict[str, Any]:
-    """Read one record and check what every reader relies on.
+    """Read one record and check what every reader relies on: its schema, and that it can be.
 
     Each machine numbers its trials from 1. So the number in the file's name counts, which was
-    assigned when the records of several machines were put together.
+    assigned when the records of several machines were put together. Its dates are then UTC,
+    however they were written.
 
     Raises:
-        InputError: the file is no record, or is where its content does not belong.
+        InputError: the file is no record, contradicts itself, or is where its content does not
+            belong.
+        OSError: it cannot be read.
     """
     with _named(path):
-        record = files.read_json(path)
-        version = _version_of(record)
+        content = _content(path)
+        version = _version_of(content)
     if version != SCHEMA_VERSION:
         raise InputError(
-            f"{path} has schema version {version}; this epochcost reads {SCHEMA_VERSION}"
+            f"{path} has schema version {version!r:.40}; this epochcost reads {SCHEMA_VERSION}"
         )
     with _named(path):
-        parts.check(early.completed(record))
-        run = record["run"]
+        record = _completed(content)
+        schema.check(record)
+        reason, run = check.contradiction(record), record["run"]
         run["trial"] = trial_of(path)
         name = RunName.of(run)
         run["id"], place = str(name), name.path(Path())
     if Path(*path.parts[-4:]) != place:
         raise InputError(f"{path} holds the record of {place}; put it back where it belongs")
+    if reason:
+        raise InputError(f"{path} contradicts itself: {reason}")
     return record
+
+
+def _content(path: Path) -> Any:
+    """The JSON of a file of a size that a record may have."""
+    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise InputError("it is no file")
+    if facts.st_size > _LARGEST_BYTES:
+        raise InputError(f"it has {facts.st_size} bytes")
+    return files.read_json(path)
 
 
 @contextmanager
@@ -89,21 +140,29 @@ def _named(path: Path) -> Iterator[None]:
     """Say of which file it is that something is wrong with its content."""
     try:
         yield
-    except (InputError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is not a record ({_wrong(error)})") from None
+    except (
+        InputError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
+        ValueError,
+    ) as error:  # fmt: skip
+        raise InputError(f"{path} is not a record ({_wrong(error, path)})") from None
 
 
-def _version_of(record: Any) -> int:
+def _version_of(record: Any) -> Any:
     if not isinstance(record, dict):
         raise TypeError("it holds no object")
     return record["schema_version"]
 
 
-def reached(metric: str, value: float | None, target: float) -> bool:
-    """Whether a run is as good as its recipe asks; a lower loss is better."""
-    if value is None:
-        return False
-    return value <= target if metric == LOSS else value >= target
+def _completed(content: dict[str, Any]) -> dict[str, Any]:
+    """A record as if this version had written it: with all of its fields, and dates in UTC."""
+    try:
+        for key in ("started_at", "finished_at"):
+            begin_or_end = schema.instant(content["run"][key])
+            content["run"][key] = begin_or_end.astimezone(UTC).isoformat()
+        return early.completed(content)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        schema.check(content)  # which can say what is wrong with it
+        raise
 
 
 def kind_of(data: dict[str, Any]) -> str:
@@ -124,29 +183,50 @@ def identity(record: dict[str, Any]) -> tuple[str, ...]:
     """What identifies a run, whatever its file is called.
 
     Copies of one image may have one id, and begin in the same second.
+
+    Args:
+        record: one that was read (`read`), so that its dates are written in one way.
     """
     run = record["run"]
     names = ("hardware", "workload", "framework", "variant", "started_at", "finished_at")
     return (*(run[key] for key in names), record["machine"]["id"], str(record["seed"]))
 
 
-def _wrong(error: Exception) -> str:
+def _wrong(error: Exception, path: Path) -> str:
     """What was wrong with a file, in short."""
-    return f"no {error.args[0]}" if isinstance(error, KeyError) else str(error).split(": ", 1)[-1]
+    if isinstance(error, KeyError):
+        return f"no {error.args[0]}"
+    return one_line(error).removeprefix(f"{path} is not ").removeprefix("JSON: ")
 
 
-def read_all(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """All records below `root`, with their paths.
+def read_all(
+    root: Path, aside: dict[Path, str] | None = None
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """All records below `root` that can be believed, each run once, with their paths.
 
-    Raises:
-        InputError: one is there twice.
+    Args:
+        aside: takes the others, and what lies between the records, with the reason.
     """
+    aside = {} if aside is None else aside
+    for path in strays(root):
+        what = "is a folder" if path.is_dir() else f"is not at the place of a record: {PLACE}"
+        aside[path] = f"{path} {what}"
     seen: dict[tuple[str, ...], Path] = {}
-    for path in find(root):
-        record = read(path)
+
+    def unreadable(error: OSError) -> None:
+        aside[Path(error.filename)] = one_line(error)
+
+    files_there = _walk(root, unreadable) if Path(root).exists() else []
+    for path in sorted(path for path in files_there if _is_at_a_place(path, root)):
+        try:
+            record = read(path)
+        except (InputError, OSError) as error:
+            aside[path] = one_line(error)
+            continue
         first = seen.setdefault(identity(record), path)
         if first != path:
-            raise InputError(f"{path} is a copy of {first}; take one of them away")
+            aside[path] = f"{path} is a copy of {first}; take one of them away"
+            continue
         yield path, record
 
 

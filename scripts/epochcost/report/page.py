@@ -1,6 +1,7 @@
 """The report: one HTML page that needs no network."""
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ PICTURES = {
 }
 # Of noise.csv, the page shows no more rows than this.
 _MOST_NOTED = 200
+# And of set_aside.csv.
+_MOST_ASIDE = 20
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 
 
@@ -44,6 +47,7 @@ def render(
     machines: list[dict[str, Any]],
     noise: pd.DataFrame,
     sources: list[dict[str, str]],
+    aside: Sequence[dict[str, str]] = (),
 ) -> str:
     """The page as HTML.
 
@@ -54,6 +58,7 @@ def render(
         machines: the machines of the records, each with a `software` list.
         noise: noise.csv.
         sources: rows of data/published/sources.csv whose figures the page shows.
+        aside: rows of set_aside.csv.
     """
     own = runs[runs.source_id.eq(OWN)]
     newest = noise.sort_values("started_at", ascending=False, kind="stable").head(_MOST_NOTED)
@@ -72,6 +77,8 @@ def render(
         noise=[_noted(row) for row in newest.itertuples()],
         noise_left=len(noise) - len(newest),
         sources=sources,
+        aside=aside[:_MOST_ASIDE],
+        aside_left=len(aside[_MOST_ASIDE:]),
         captions=PICTURES,
         version=__version__,
     )

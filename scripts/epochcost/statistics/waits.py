@@ -17,6 +17,8 @@ from epochcost.records.passes import EVALUATE, TRAIN
 _FRAMEWORK, _SETTING = "keras-tensorflow", "input_autotuning"
 # Of the sleeps, in seconds (tensorflow/core/framework/model.h).
 _SHORTEST, _LONGEST = 0.01, 60
+# Of passes longer than this nobody knows at which second of a minute they end.
+_FAR_S = 1e6
 # How exactly a pass of a full run is known; the time to the next wake jumps where a sleep ends.
 _AROUND = (0.8, 0.9, 1.0, 1.1, 1.2)
 
@@ -44,14 +46,14 @@ class Waits:
         Args:
             train_s, eval_s: of a whole epoch's training and validation (0: none), without waits.
         """
-        sleeps = [_until_wake(eval_s)] * epochs if eval_s else []
-        epoch_s = train_s + eval_s + self.share * (sleeps[0] if sleeps else 0.0)
-        sleeps += [_until_wake(epoch_s)] * (epochs - 1)  # before all epochs but the first
+        after = _until_wake(eval_s) if eval_s else 0.0  # each validation
+        before = _until_wake(train_s + eval_s + self.share * after)  # all epochs but the first
+        sleeps = epochs * after + (epochs - 1) * before
         # That none or all waited in a few passes does not mean that none or all ever do.
         rate = (self.share * self.effective_passes + 0.5) / (self.effective_passes + 1)
-        squares = sum(sleep**2 for sleep in sleeps) + sum(sleeps) ** 2 / self.effective_passes
+        squares = epochs * after**2 + (epochs - 1) * before**2 + sleeps**2 / self.effective_passes
         variance = rate * (1 - rate) * squares
-        return self.share * sum(sleeps), math.sqrt(variance)
+        return self.share * sleeps, math.sqrt(variance)
 
 
 def seen(record: dict[str, Any]) -> Waits | None:
@@ -90,6 +92,8 @@ def seen(record: dict[str, Any]) -> Waits | None:
 
 def next_wake(age: float) -> float:
     """Seconds after its start at which a thread of this age wakes up next."""
+    if age > _FAR_S:
+        return age + _LONGEST / 2
     wake, sleep = 0.0, _SHORTEST
     while wake <= age:
         sleep = min(2 * sleep, _LONGEST)
