@@ -5,6 +5,9 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
+include: "rules/common/start.smk"
+
+
 configfile: "config/config.yaml"
 
 
@@ -51,3 +54,6 @@ onstart:
 onsuccess:
     if reports():
         print("epochcost: the report is results/report.html")
+
+
+refuse_unknown_targets()

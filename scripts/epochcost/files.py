@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from epochcost.errors import InputError
+from epochcost.errors import InputError, short
 
 
 @contextmanager
@@ -48,6 +48,18 @@ def folder(text: str) -> Path:
     return Path(text)
 
 
+def below(folder: Path, name: str) -> Path:
+    """The path of a file that something names, in `folder` or further below it.
+
+    Raises:
+        InputError: it would be elsewhere, whether by its name or by a linked folder.
+    """
+    path = folder / name
+    if not path.name or not path.parent.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{short(name)} names a file outside of {folder}")
+    return path
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
@@ -78,26 +90,34 @@ _DEEPEST, _MOST_VALUES = 50, 100_000
 
 
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file; a mistake in it is reported with its line.
+    """Read a YAML file (`parse_yaml`)."""
+    try:
+        return parse_yaml(Path(path).read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not in UTF-8") from None
+
+
+def parse_yaml(text: str, where: str) -> Any:
+    """What YAML says; a mistake in it is reported with its line.
+
+    Args:
+        where: what the text is, for the message.
 
     Raises:
-        InputError: it is no YAML in UTF-8, it is nested more than 50 deep or stands for more than
-            100,000 values, or a key is no text or is given twice.
+        InputError: it is no YAML, it is nested more than 50 deep or stands for more than 100,000
+            values, or a key is no text or is given twice.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
         _check_size(text)
         return yaml.load(text, Loader=_YamlLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
+        line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
-        raise InputError(f"{path}{where}: {problem}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not in UTF-8") from None
+        raise InputError(f"{where}{line}: {problem}") from None
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
         # Of a value that is not what its tag says, such as `!!int x`.
-        raise InputError(f"{path}: a value cannot be read: {error}") from None
+        raise InputError(f"{where}: a value cannot be read: {error}") from None
 
 
 def _check_size(text: str) -> None:
