@@ -44,6 +44,8 @@ def main() -> int:
         raise InputError(
             f"unknown hardware '{arguments.hardware}'; {nearest(arguments.hardware, catalogue)}"
         )
+    if arguments.host.startswith("-"):  # which ssh would take for an option
+        raise InputError(f"{arguments.host} is no name or address of a host")
     options = _snakemake_options(arguments.hardware, words)
     host = Host(arguments.ssh, arguments.host, arguments.folder)
     return measure(host, arguments, options, catalogue)

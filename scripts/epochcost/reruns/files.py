@@ -10,7 +10,7 @@ import jinja2
 
 from epochcost.costs import schedules
 from epochcost.costs.prices import Price
-from epochcost.errors import InputError
+from epochcost.errors import InputError, short
 
 _HOUR_S, _DAY_S = 3600, 86400
 _COMPUTE_ENGINE = "Google Compute Engine"
@@ -74,6 +74,7 @@ def render(rerun: Rerun) -> dict[str, str]:
         keep_trailing_newline=True,
     )
     environment.filters["quote"] = shlex.quote
+    _check_texts(rerun)
     if "vcpus" not in rerun.hardware:
         raise InputError(f"config/hardware.yaml: {rerun.name}: vcpus is needed to request it")
     machine_type, _, accelerators = rerun.hardware.get("instance", "").partition(" + ")
@@ -88,7 +89,9 @@ def render(rerun: Rerun) -> dict[str, str]:
         "records": rerun.records,
         "fetch": fetch,
         "keep": keep,
-        "arguments": " ".join([f"hardware={rerun.name}", *rerun.arguments]),
+        "arguments": shlex.join(
+            ["--config", "again=true", f"hardware={rerun.name}", *rerun.arguments]
+        ),
         "cpus": rerun.hardware["vcpus"],
         "gpus": rerun.hardware.get("gpu_count", 0),
         "machine_type": machine_type.split(" ")[0],
@@ -100,6 +103,20 @@ def render(rerun: Rerun) -> dict[str, str]:
     if rerun.hardware.get("provider") == _COMPUTE_ENGINE:
         names += ["start-up.sh", "vm.sh"]
     return {name: environment.get_template(f"{name}.j2").render(about) for name in names}
+
+
+def _check_texts(rerun: Rerun) -> None:
+    """Refuse what commands, make, YAML or Kubernetes would read as more than a value.
+
+    Quotes protect from a shell, but make and Kubernetes replace what follows a dollar sign.
+    """
+    texts = {name: getattr(rerun, name) for name in ("repository", "records", "image")}
+    for name, text in (*texts.items(), *(("arguments", text) for text in rerun.arguments)):
+        if not text.isprintable() or "$" in text or text[:1] in ("-", ""):
+            raise InputError(
+                f"schedule: {name}: '{short(text)}' is empty, begins with -, or has a $ or a sign "
+                "that cannot be printed"
+            )
 
 
 def _transfers(records: str) -> tuple[str, str]:
