@@ -130,7 +130,7 @@ def refuse_own_python_without_packages():
         if reason:
             sys.exit(
                 f"epochcost: config: python: {python}: {reason}; a Python of one's own is 3.11 or "
-                f"newer, with {', '.join(IMPORTED.values())} and the framework"
+                f"newer, with {', '.join(IMPORTED.values())} and the framework (PYTHONPATH does not count)"
             )
 
 

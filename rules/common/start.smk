@@ -10,6 +10,9 @@ sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
 from epochcost import call
 from epochcost.errors import InputError, one_line
+from epochcost.measurement import variables
+
+variables.forget_python()
 
 try:
     call.check_file(Path("config/config.yaml"))

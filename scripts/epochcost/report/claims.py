@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from epochcost import markdown as md
 from epochcost.costs import audit
 
 
@@ -27,11 +28,11 @@ def markdown(table: pd.DataFrame, sources: pd.DataFrame) -> str:
             "| claim | published | recomputed | verdict | why |",
             "|---|---|---|---|---|",
         ]
-        lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows.itertuples()]
+        lines += [md.row(_cells(row)) for row in rows.itertuples()]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
 def _cells(row) -> list[str]:
     cells = [row.claim, row.published, row.recomputed, row.verdict, row.why]
-    return ["" if pd.isna(cell) else str(cell).replace("|", "\\|") for cell in cells]
+    return ["" if pd.isna(cell) else str(cell) for cell in cells]

@@ -8,6 +8,7 @@ from typing import Any
 
 import jinja2
 
+from epochcost import markdown
 from epochcost.costs import schedules
 from epochcost.costs.prices import Price
 from epochcost.errors import InputError, short
@@ -158,7 +159,8 @@ def bill(rerun: Rerun, offer: Price, rates: schedules.Rates) -> str:
         "# What it costs a month",
         "",
         f"{_often(rerun.every_s).capitalize()}, {rerun.up_s / 60:g} minutes each time, at "
-        f"{hourly:g} USD an hour ({offer.price_kind.replace('_', '-')}, {day}, {offer.source_id}).",
+        f"{hourly:g} USD an hour ({offer.price_kind.replace('_', '-')}, {day}, "
+        f"{markdown.text(offer.source_id)}).",
         "",
         "| | USD a month |",
         "|---|---:|",
