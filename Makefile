@@ -13,6 +13,11 @@ ifneq ($(UNKNOWN),)
 $(error epochcost: make knows no $(UNKNOWN); options of the workflow go into ARGS: make run ARGS="--config price=0.10")
 endif
 
+# As Snakemake takes braces for its own, and a search path is divided at colons.
+ifneq ($(findstring {,$(CURDIR))$(findstring },$(CURDIR))$(findstring :,$(CURDIR)),)
+$(error epochcost: $(CURDIR): move the clone to a path without braces and colons)
+endif
+
 # What a user has set for other projects changes nothing here: installing into the home folder, other
 # versions than the pins, packages from elsewhere.
 override PIP_USER := 0

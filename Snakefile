@@ -41,6 +41,7 @@ include: "rules/report.smk"
 
 onstart:
     if trains():
+        notice_unknown_commit()
         claim_hardware()
         refuse_retired_hardware()
         refuse_gpus_older_than_frameworks()

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
 from epochcost import call
 from epochcost.errors import InputError, one_line
-from epochcost.measurement import variables
+from epochcost.measurement import revision, variables
 
 variables.forget_python()
 
@@ -18,6 +18,12 @@ try:
     call.check_file(Path("config/config.yaml"))
 except (InputError, OSError) as error:
     sys.exit(f"epochcost: {one_line(error)}")
+
+
+def notice_unknown_commit():
+    """Say that records will not tell which commit measured them, if this is a clone of git."""
+    if why := revision.why_unknown(Path(workflow.basedir)):
+        print(f"epochcost: records will not name their commit: {why}", file=sys.stderr)
 
 
 def refuse_unknown_targets():
