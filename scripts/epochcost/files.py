@@ -55,7 +55,7 @@ def below(folder: Path, name: str) -> Path:
         InputError: it would be elsewhere, whether by its name or by a linked folder.
     """
     path = folder / name
-    if not path.name or not path.parent.resolve().is_relative_to(folder.resolve()):
+    if path.name in ("", "..") or not path.parent.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"{short(name)} names a file outside of {folder}")
     return path
 
