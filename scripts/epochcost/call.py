@@ -99,7 +99,7 @@ def check_targets(
         InputError: it names the nearest target.
     """
     program, *words = command
-    plain = [word for word in words if word[:1] != "-" and "=" not in word]
+    plain = [word for word in words if not (word[:1] == "-" or "=" in word or word.isdigit())]
     if Path(program).name not in ("snakemake", "__main__.py") or targets.issuperset(plain):
         return
     # Snakemake tells the Snakefile nothing of what it was asked for; its parser takes a while.
