@@ -13,6 +13,26 @@ ifneq ($(UNKNOWN),)
 $(error epochcost: make knows no $(UNKNOWN); options of the workflow go into ARGS: make run ARGS="--config price=0.10")
 endif
 
+# As Snakemake takes braces for its own, and a search path is divided at colons.
+ifneq ($(findstring {,$(CURDIR))$(findstring },$(CURDIR))$(findstring :,$(CURDIR)),)
+$(error epochcost: $(CURDIR): move the clone to a path without braces and colons)
+endif
+
+# What a user has set for other projects changes nothing here: installing into the home folder, other
+# versions than the pins, packages from elsewhere.
+override PIP_USER := 0
+export PIP_USER
+unexport PYTHONPATH PYTHONHOME PIP_CONSTRAINT PIP_TARGET PIP_PREFIX
+unexport UV_CONSTRAINT UV_OVERRIDE UV_EXCLUDE UV_EXCLUDE_NEWER UV_REQUIRE_HASHES UV_SYSTEM_PYTHON
+
+# Caches need a home folder that can be written, which an account without a name has not.
+ifneq ($(shell test -d "$$HOME" && echo there),there)
+export HOME := $(CURDIR)/.snakemake/home
+$(shell mkdir -p .snakemake/home)
+else ifneq ($(shell test -w "$$HOME" && echo writable),writable)
+export XDG_CACHE_HOME ?= $(CURDIR)/.snakemake/cache
+endif
+
 .PHONY: run test lint format setup legacy cloud pins
 
 run: setup

@@ -5,6 +5,9 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
+include: "rules/common/start.smk"
+
+
 configfile: "config/config.yaml"
 
 
@@ -38,6 +41,7 @@ include: "rules/report.smk"
 
 onstart:
     if trains():
+        notice_unknown_commit()
         claim_hardware()
         refuse_retired_hardware()
         refuse_gpus_older_than_frameworks()
@@ -53,3 +57,6 @@ onsuccess:
         for line in set_aside()[:10]:
             print(line, file=sys.stderr)
         print("epochcost: the report is results/report.html")
+
+
+refuse_unknown_targets()

@@ -32,7 +32,7 @@ rule pack:
     message:
         "Packing the arrays of {wildcards.dataset} ({wildcards.kind}) for the bucket"
     shell:
-        "tar -C {params.folder} -cf {output} . 2> {log}"
+        "tar -C {params.folder:q} -cf {output:q} . 2> {log:q}"
 
 
 for hardware in KNOWN["hardware"]:
@@ -66,11 +66,11 @@ for hardware in KNOWN["hardware"]:
             "Training {wildcards.workload} with {wildcards.framework} on {params.hardware}, "
             "trial {wildcards.trial} ({params.scale})"
         shell:
-            "mkdir -p arrays && tar -C arrays -xf {input.data} && "
-            "{params.python} scripts/train.py {wildcards.workload} {wildcards.framework} "
-            "--hardware {params.hardware} --variant {wildcards.variant} "
-            "--trial {wildcards.trial} --scale {params.scale} {params.options} "
-            "--data arrays --record {output} > {log} 2>&1"
+            "mkdir -p arrays && tar -C arrays -xf {input.data:q} && "
+            "{params.python:q} scripts/train.py {wildcards.workload:q} {wildcards.framework:q} "
+            "--hardware {params.hardware:q} --variant {wildcards.variant:q} "
+            "--trial {wildcards.trial:q} --scale {params.scale:q} {params.options:q} "
+            "--data arrays --record {output:q} > {log:q} 2>&1"
 
 
 # A record comes home as a copy that is the output of no rule; it is then not requested again.
@@ -91,4 +91,4 @@ for hardware in KNOWN["hardware"]:
         conda:
             "../envs/workflow.yaml"
         shell:
-            "python scripts/merge.py {input} > {log} 2>&1"
+            "python scripts/merge.py {input:q} > {log:q} 2>&1"

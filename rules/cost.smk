@@ -36,7 +36,7 @@ rule runs:
     message:
         "Writing the tables of measurements"
     shell:
-        "python scripts/runs.py {params.precision} {params.disturbed} > {log} 2>&1"
+        "python scripts/runs.py {params.precision:q} {params.disturbed:q} > {log:q} 2>&1"
 
 
 rule costs:
@@ -71,7 +71,8 @@ rule costs:
     message:
         "Writing the cost tables"
     shell:
-        "python scripts/costs.py {params.prices} {params.spot} {params.disturbed} > {log} 2>&1"
+        "python scripts/costs.py {params.prices:q} {params.spot:q} {params.disturbed:q} "
+        "> {log:q} 2>&1"
 
 
 rule tables:

@@ -7,6 +7,7 @@ rule fetch:
     log:
         here("logs/fetch/{dataset}-{kind}.log"),
     wildcard_constraints:
+        dataset="[a-z0-9-]+",
         kind="complete|subset",
     priority: FIRST
     localrule: True
@@ -19,8 +20,8 @@ rule fetch:
     message:
         "Fetching {wildcards.dataset} ({params.source})"
     shell:
-        "python scripts/fetch.py {wildcards.dataset} --kind {wildcards.kind} "
-        "--source {params.source} 2>&1 | tee {log}"
+        "python scripts/fetch.py {wildcards.dataset:q} --kind {wildcards.kind:q} "
+        "--source {params.source:q} 2>&1 | tee {log:q}"
 
 
 rule prepare:
@@ -31,6 +32,7 @@ rule prepare:
     log:
         here("logs/prepare/{dataset}-{kind}.log"),
     wildcard_constraints:
+        dataset="[a-z0-9-]+",
         kind="complete|subset|synthetic",
     priority: FIRST
     localrule: True
@@ -42,7 +44,8 @@ rule prepare:
     message:
         "Preparing the arrays of {wildcards.dataset} ({wildcards.kind})"
     shell:
-        "python scripts/prepare.py {wildcards.dataset} --kind {wildcards.kind} 2>&1 | tee {log}"
+        "python scripts/prepare.py {wildcards.dataset:q} --kind {wildcards.kind:q} "
+        "2>&1 | tee {log:q}"
 
 
 rule data:

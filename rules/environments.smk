@@ -17,7 +17,7 @@ rule environment:
     message:
         "Creating the environment {wildcards.environment} (log: {log})"
     shell:
-        "python scripts/environment.py {wildcards.environment} > {log} 2>&1"
+        "python scripts/environment.py {wildcards.environment:q} > {log:q} 2>&1"
 
 
 rule environments:

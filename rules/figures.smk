@@ -39,7 +39,7 @@ rule figure:
     message:
         "Drawing {wildcards.workload}"
     shell:
-        "python scripts/figure.py {wildcards.workload} {params.rental} > {log} 2>&1"
+        "python scripts/figure.py {wildcards.workload:q} {params.rental:q} > {log:q} 2>&1"
 
 
 rule figures:

@@ -33,4 +33,4 @@ rule calibrate:
     message:
         "Measuring for about a minute what this machine can do"
     shell:
-        "{params.python} scripts/calibrate.py 2>&1 | tee {log}"
+        "{params.python:q} scripts/calibrate.py 2>&1 | tee {log:q}"

@@ -13,7 +13,7 @@ rule estimate:
     message:
         "Adding up what is planned"
     shell:
-        "python scripts/estimate.py {params.plan} {params.options} 2>&1 | tee {log}"
+        "python scripts/estimate.py {params.plan:q} {params.options:q} 2>&1 | tee {log:q}"
 
 
 rule prices:
@@ -27,7 +27,7 @@ rule prices:
     message:
         "Getting the prices of today"
     shell:
-        "python scripts/prices.py {params.rates} 2>&1 | tee {log}"
+        "python scripts/prices.py {params.rates:q} 2>&1 | tee {log:q}"
 
 
 rule schedule:
@@ -42,7 +42,7 @@ rule schedule:
     message:
         "Writing the schedule for measuring at intervals"
     shell:
-        "python scripts/schedule.py {params.options} {params.prices} 2>&1 | tee {log}"
+        "python scripts/schedule.py {params.options:q} {params.prices:q} 2>&1 | tee {log:q}"
 
 
 rule audit:
@@ -61,7 +61,7 @@ rule audit:
     message:
         "Recomputing what the published studies say"
     shell:
-        "python scripts/audit.py > {log} 2>&1"
+        "python scripts/audit.py > {log:q} 2>&1"
 
 
 # From the existing records: a question starts no training.
@@ -81,8 +81,8 @@ rule advise:
     message:
         "Looking for the best place to train"
     shell:
-        "python scripts/runs.py {params.disturbed} --output {params.tables} > {log} 2>&1 && "
-        "python scripts/costs.py {params.prices} {params.spot} {params.disturbed} "
-        "--tables {params.tables} --output {params.tables} >> {log} 2>&1 && "
-        "python scripts/advise.py {params.question} {params.rental} --tables {params.tables} "
-        "2>&1 | tee -a {log}"
+        "python scripts/runs.py {params.disturbed:q} --output {params.tables:q} > {log:q} 2>&1 && "
+        "python scripts/costs.py {params.prices:q} {params.spot:q} {params.disturbed:q} "
+        "--tables {params.tables:q} --output {params.tables:q} >> {log:q} 2>&1 && "
+        "python scripts/advise.py {params.question:q} {params.rental:q} --tables {params.tables:q} "
+        "2>&1 | tee -a {log:q}"

@@ -19,7 +19,8 @@ rule report:
     message:
         "Writing the report"
     shell:
-        "python scripts/report.py --report {output.page} --answer {output.answer} > {log} 2>&1"
+        "python scripts/report.py --report {output.page:q} --answer {output.answer:q} "
+        "> {log:q} 2>&1"
 
 
 rule quality:
@@ -36,4 +37,4 @@ rule quality:
     message:
         "Writing what full runs reached"
     shell:
-        "python scripts/quality.py --output {output} > {log} 2>&1"
+        "python scripts/quality.py --output {output:q} > {log:q} 2>&1"

@@ -23,7 +23,7 @@ rule ready:
     params:
         places=lambda wildcards: places_of(wildcards.hardware),
     shell:
-        "printf '%s\\n' {params.places:q} > {output} 2> {log}"
+        "printf '%s\\n' {params.places:q} > {output:q} 2> {log:q}"
 
 
 for hardware in KNOWN["hardware"]:
@@ -44,8 +44,9 @@ for hardware in KNOWN["hardware"]:
             conda_of_trainings(hardware)
         threads: lambda wildcards, hardware=hardware: threads_of(hardware)
         params:
-            options=f"--hardware {hardware} --scale {KNOWN['scale']} {training_options()}",
+            options=["--hardware", hardware, "--scale", KNOWN["scale"], *training_options()],
         message:
             "Training {wildcards.run}"
         shell:
-            "python scripts/start.py {input.ready} {wildcards.run} {params.options} > {log} 2>&1"
+            "python scripts/start.py {input.ready:q} {wildcards.run:q} {params.options:q} "
+            "> {log:q} 2>&1"

@@ -26,8 +26,8 @@ rule tune_one:
     message:
         "Tuning {wildcards.framework} for {wildcards.workload} (log: {log})"
     shell:
-        "python scripts/tune.py {wildcards.workload} {wildcards.framework} "
-        "--python {params.python} --data {params.data} {params.weights} > {log} 2>&1"
+        "python scripts/tune.py {wildcards.workload:q} {wildcards.framework:q} "
+        "--python {params.python:q} --data {params.data:q} {params.weights:q} > {log:q} 2>&1"
 
 
 rule tune:

@@ -15,6 +15,11 @@ ROOT = Path(__file__).resolve().parents[1]
 _SUPPORTED = ">=3.11,<3.14"
 # What uv says if a server does not answer, or if it must not ask one.
 _UNREACHABLE = ("Failed to fetch", "Network connectivity is disabled", "403 Forbidden")
+# Settings of uv that choose other versions than the pins, or another place than the environment.
+_NOT_FOR_PINS = (
+    *("UV_BUILD_CONSTRAINT", "UV_CONSTRAINT", "UV_EXCLUDE", "UV_EXCLUDE_NEWER", "UV_OVERRIDE"),
+    *("UV_REQUIRE_HASHES", "UV_SYSTEM_PYTHON", "UV_TORCH_BACKEND", "PYTHONPATH", "PYTHONHOME"),
+)
 
 
 class UnreachableError(errors.InputError):
@@ -51,7 +56,9 @@ def make(name: str, folder: Path) -> None:
 
 
 def _uv(*words: str) -> None:
-    environment = os.environ | {"UV_COMPILE_BYTECODE": "1"}
+    # What is pinned is installed as it is, whatever the user has set for other projects.
+    environment = {key: value for key, value in os.environ.items() if key not in _NOT_FOR_PINS}
+    environment["UV_COMPILE_BYTECODE"] = "1"
     # uv does not read pip's setting for a folder of wheels.
     if links := environment.get("PIP_FIND_LINKS"):
         environment.setdefault("UV_FIND_LINKS", links)

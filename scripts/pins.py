@@ -24,6 +24,8 @@ POST_DEPLOY = """\
 # Snakemake runs this in a new conda environment, from the root of the repository.
 # sha256 of the pins: {sha256}
 set -euo pipefail
+# Into this environment, whatever pip is set to for other projects.
+export PIP_USER=0
 python -m pip install --requirement envs/{name}.txt
 """
 

@@ -44,6 +44,8 @@ def main() -> int:
         raise InputError(
             f"unknown hardware '{arguments.hardware}'; {nearest(arguments.hardware, catalogue)}"
         )
+    if arguments.host.startswith("-"):  # which ssh would take for an option
+        raise InputError(f"{arguments.host} is no name or address of a host")
     options = _snakemake_options(arguments.hardware, words)
     host = Host(arguments.ssh, arguments.host, arguments.folder)
     return measure(host, arguments, options, catalogue)
@@ -162,12 +164,11 @@ class Host:
 
 def _tracked(root: Path) -> list[str]:
     """The files of the workflow."""
-    listed = subprocess.run(
-        ["git", "-C", root, "ls-files", "-z"],
-        capture_output=True,
-    )
-    if listed.returncode:
-        raise InputError(f"{root} is not a clone of the repository")
+    try:
+        listed = revision.ask_git(root, "ls-files", "-z")
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace")
+        raise InputError(f"{root} is not a clone of the repository: {said}") from None
     names = [name for name in listed.stdout.decode().split("\0") if name]
     there = [name for name in names if (root / name).is_symlink() or (root / name).exists()]
     return there

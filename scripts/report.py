@@ -15,6 +15,9 @@ from epochcost.measurement import machine
 from epochcost.records import hosts, record
 from epochcost.report import answer, page
 
+# Characters of a sentence of the answer.
+_LONGEST = 10_000
+
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
@@ -44,7 +47,9 @@ def main() -> None:
         aside.to_dict("records"),
     )
     files.write_text(arguments.report, html)
-    files.write_text(arguments.answer, "\n".join(sentences) + "\n" if sentences else "")
+    # Shown on a terminal, which would obey control characters in a record.
+    lines = [errors.printable(sentence, _LONGEST) for sentence in sentences]
+    files.write_text(arguments.answer, "\n".join(lines) + "\n" if lines else "")
 
 
 def _sections(relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path) -> list[page.Section]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from epochcost import errors, files
 from epochcost.datasets import staging
+from epochcost.measurement import variables
 from epochcost.records.names import parts_of_name
 
 
@@ -32,6 +33,7 @@ def main() -> int:
         words += ["--weights", places["weights"]]
     python = ready["pythons"][framework]
     script = Path(__file__).with_name("train.py")
+    variables.forget_python()
     # A process of its own, whose age is that of the training.
     process = subprocess.Popen([python, script, workload, framework, *words])
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())

@@ -272,7 +272,7 @@ def _train(
         # What is measured after the training says nothing about it, and is left out.
         if clock.phase_now == "measuring" and len(clock.epochs) == clock.schedule.epochs:
             return _shortfall(clock)
-        return {"phase": clock.phase_now, "reason": errors.one_line(error)[:500]}
+        return {"phase": clock.phase_now, "reason": errors.printable(errors.one_line(error), 500)}
 
 
 def _shortfall(clock: clocks.Clock) -> dict[str, str] | None:

@@ -28,7 +28,7 @@ from statistics import fmean, median
 
 from epochcost import errors, files, frameworks, recipes, tuning, variants
 from epochcost.datasets import arrays
-from epochcost.measurement import machine
+from epochcost.measurement import machine, variables
 from epochcost.measurement.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU, PAUSED
 from epochcost.measurement.orphans import end_with_parent
 from epochcost.records.check import LOSS
@@ -68,6 +68,7 @@ def main() -> None:
     parser.add_argument("--records", type=Path, default=Path("results/tuning"))
     parser.add_argument("--output", type=Path, default=ROOT / "config/tuned.yaml")
     arguments = parser.parse_args()
+    variables.forget_python()
     # As an exception it ends the training that is under way, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     tune(arguments)

@@ -27,6 +27,11 @@ def settings() -> dict:
         ),
         ({"epochs": 1}, "frozen_epochs must be below its 1 epochs"),
         ({"quality": {"metric": "val_accuracy", "target": 86}}, "target: 86 is above 1"),
+        (
+            {"optimizer": ADAM | {"name": "addam"}},
+            "name: 'addam' is not .* mean 'adam'",
+        ),
+        ({"optimizer": ADAM | {"name": "sgd", "momentum": 1}}, "optimizer: name: 'sgd' is not all"),
         ({"optimizer": ADAM | {"rho": 0.9}}, "optimizer: 'rho' is not allowed; known: beta_1"),
         ({"optimizer": ADAM | {"name": "rmsprop", "rho": 0.9}}, "optimizer: 'beta_1' is not allow"),
     ],

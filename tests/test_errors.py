@@ -34,3 +34,15 @@ def test_a_full_disk_names_the_file():
     assert errors.one_line(OSError(28, "No space left on device", "/x/y")) == (
         "/x/y: No space left on device"
     )
+
+
+def test_a_message_is_of_a_length_that_is_read_and_obeyed_by_no_terminal():
+    said = errors.one_line(
+        errors.InputError("unknown '" + "x" * 5000 + "\x1b[31m\u202e'; known: a")
+    )
+    assert len(said) <= errors.LONGEST_LINE
+    assert said.startswith("unknown 'xxx") and said.endswith("x?[31m?'; known: a")
+    assert errors.one_line(OSError(36, "File name too long", "y" * 5000)).endswith(
+        "y: File name too long"
+    )
+    assert errors.one_line(errors.InputError("half \ud800")) == "half ?"

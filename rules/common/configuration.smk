@@ -1,13 +1,6 @@
 # The configuration, the plan, and this machine: what every rule may use.
 
 import csv
-import os
-import sys
-from pathlib import Path
-
-# Jobs find the `python` that runs Snakemake, whether or not its environment is activated.
-os.environ.update(PATH=f"{Path(sys.executable).parent}:{os.getenv('PATH', '')}")
-sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
 from epochcost import configuration, lock, planning, tuning, variants
 from epochcost.costs import billing, prices

@@ -1,6 +1,5 @@
 # What ends a call before its first job.
 
-import shlex
 import subprocess
 
 from epochcost.costs import market, successors
@@ -129,7 +128,7 @@ def refuse_own_python_without_packages():
         if reason:
             sys.exit(
                 f"epochcost: config: python: {python}: {reason}; a Python of one's own is 3.11 or "
-                f"newer, with {', '.join(IMPORTED.values())} and the framework"
+                f"newer, with {', '.join(IMPORTED.values())} and the framework (PYTHONPATH does not count)"
             )
 
 
@@ -137,9 +136,9 @@ def refuse_dear_plan():
     """End the run before its first job if it would cost more than `max_cost_usd`."""
     if KNOWN["max_cost_usd"] is None:
         return
-    command = f"python scripts/estimate.py {plan_file()} {estimate_options()}"
-    command += f" --most {KNOWN['max_cost_usd']}"
-    done = subprocess.run(shlex.split(command), capture_output=True, text=True)
+    command = ["python", "scripts/estimate.py", plan_file(), *estimate_options()]
+    command.append(f"--most={KNOWN['max_cost_usd']}")
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(done.stderr.strip() or f"epochcost: {command} failed")
+        sys.exit(done.stderr.strip() or "epochcost: scripts/estimate.py failed")
     print(f"epochcost: {done.stdout.strip()}", file=sys.stderr)

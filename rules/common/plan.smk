@@ -2,7 +2,6 @@
 
 import atexit
 import hashlib
-import shlex
 import subprocess
 import tempfile
 from functools import cache
@@ -23,7 +22,8 @@ def record_in_bucket(hardware, run):
     """Where a training on a rented machine leaves its record."""
     recipe = KNOWN.recipes_to_train[RunName.on(hardware, run).workload]
     dataset = recipe["dataset"]
-    asked = [MACHINE["id"], str(Path.cwd()), KNOWN["scale"], training_options(), recipe_id(recipe)]
+    options = " ".join(training_options())
+    asked = [MACHINE["id"], str(Path.cwd()), KNOWN["scale"], options, recipe_id(recipe)]
     plan = hashlib.sha256("\n".join(asked).encode()).hexdigest()[:8]
     return f"runs/{plan}/{dataset}-{ORIGINS[dataset].kind}/{hardware}/{run}.json"
 
@@ -85,12 +85,10 @@ def show_plan():
     """Say after a dry run what it would train where, and what that would cost."""
     if not (workflow.output_settings.dryrun and PLAN.missing):
         return
-    command = f"python scripts/estimate.py /dev/stdin {estimate_options()}"
+    command = ["python", "scripts/estimate.py", "/dev/stdin", *estimate_options()]
     with tempfile.TemporaryFile("w+") as table:
         table.write(plan_table())
         table.seek(0)
         # It runs while Snakemake builds its graph.
-        process = subprocess.Popen(
-            shlex.split(command), stdin=table, stdout=subprocess.PIPE, text=True
-        )
+        process = subprocess.Popen(command, stdin=table, stdout=subprocess.PIPE, text=True)
     atexit.register(lambda: print(f"The plan, and its cost:\n{process.stdout.read()}", end=""))

@@ -1,7 +1,6 @@
 # What a training needs: data, weights, settings, options.
 
 import json
-import shlex
 
 
 def arrays_of(workload):
@@ -101,16 +100,16 @@ def tunings():
 
 def training_options():
     """The options of every training: seed, and batch size and time limit where configured."""
-    options = [f"--seed {KNOWN['seed']}"]
+    options = [f"--seed={KNOWN['seed']}"]
     if KNOWN["batch_size"]:
-        options.append(f"--batch-size {KNOWN['batch_size']}")
+        options.append(f"--batch-size={KNOWN['batch_size']}")
     if KNOWN["stage"] and not CLOUD:
-        options.append(f"--stage {shlex.quote(KNOWN['stage'])}")
+        options.append(f"--stage={KNOWN['stage']}")
     if KNOWN["time_limit_hours"]:
-        options.append(f"--time-limit {KNOWN['time_limit_hours'] * 3600:g}")
-    return " ".join(options)
+        options.append(f"--time-limit={KNOWN['time_limit_hours'] * 3600:g}")
+    return options
 
 
 def weights_option(files):
     """The option for weights to start from, where there are any."""
-    return f"--weights {files}" if files else ""
+    return [f"--weights={files}"] if files else []

@@ -12,6 +12,8 @@ from typing import NoReturn
 SIGNATURE = "epochcost"
 # More names than these would hide the intended one.
 _MOST_NAMED = 40
+# Characters of a message that are shown, and of a value or a name in it.
+LONGEST_LINE, LONGEST_VALUE = 700, 100
 
 
 class InputError(Exception):
@@ -22,7 +24,7 @@ class Parser(argparse.ArgumentParser):
     """A command line whose mistakes give one line and status 1, as everywhere."""
 
     def error(self, message: str) -> NoReturn:
-        sys.exit(f"{SIGNATURE}: {message} (see --help)")
+        sys.exit(f"{SIGNATURE}: {printable(message)} (see --help)")
 
 
 def positive(text: str) -> float:
@@ -36,10 +38,33 @@ def positive(text: str) -> float:
     return value
 
 
+def short(value: object) -> str:
+    """A value that somebody gave, for a message: printable, its middle left out where it is long.
+
+    The `repr` of something that is no text.
+    """
+    return printable(value if isinstance(value, str) else repr(value), LONGEST_VALUE)
+
+
+def printable(text: str, longest: int = LONGEST_LINE) -> str:
+    """Text as one line of at most `longest` characters that no terminal obeys.
+
+    Other control characters than white space, and halves of characters, become question marks. The
+    end is kept beside the beginning, as it often says what would be right.
+    """
+    line = " ".join(text.split())
+    if len(line) > longest:
+        half = (longest - 5) // 2
+        line = f"{line[:half]} ... {line[-half:]}"
+    return "".join(sign if sign.isprintable() else "?" for sign in line)
+
+
 def nearest(name: str, valid: Iterable[str]) -> str:
     """A hint for a misspelt `name`: the closest of `valid`; if none is close all, or their ends."""
     valid = sorted(str(v) for v in valid)
-    close = difflib.get_close_matches(str(name), valid, n=1, cutoff=0.5)
+    # Longer than any name: to compare it would take minutes.
+    near = str(name)[:LONGEST_VALUE]
+    close = difflib.get_close_matches(near, valid, n=1, cutoff=0.5)
     if close and len(valid) > _MOST_NAMED:
         return f"did you mean '{close[0]}'?"
     if close:
@@ -50,11 +75,11 @@ def nearest(name: str, valid: Iterable[str]) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """An error as one printable line."""
+    """An error as one printable line (`printable`)."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror}"
-    return " ".join(str(error).split())
+        return printable(f"{where}{error.strerror}")
+    return printable(str(error))
 
 
 @contextmanager

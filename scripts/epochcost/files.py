@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from epochcost.errors import InputError
+from epochcost.errors import InputError, short
 
 
 @contextmanager
@@ -46,6 +46,18 @@ def folder(text: str) -> Path:
     if not Path(text).is_dir():
         raise ArgumentTypeError(f"{text} is not a folder that is there")
     return Path(text)
+
+
+def below(folder: Path, name: str) -> Path:
+    """The path of a file that something names, in `folder` or further below it.
+
+    Raises:
+        InputError: it would be elsewhere, whether by its name or by a linked folder.
+    """
+    path = folder / name
+    if path.name in ("", "..") or not path.parent.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{short(name)} names a file outside of {folder}")
+    return path
 
 
 def _umask() -> int:
@@ -88,21 +100,80 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+# What no file of settings needs: values inside of values, and values once aliases are put in.
+_DEEPEST, _MOST_VALUES = 50, 100_000
+
+
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file; a mistake in it is reported with its line."""
+    """Read a YAML file (`parse_yaml`)."""
     try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_YamlLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or error
-        raise InputError(f"{path}{where}: {problem}") from None
+        return parse_yaml(Path(path).read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError:
         raise InputError(f"{path}: not in UTF-8") from None
 
 
-class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """YAML without its surprises: dates stay text, and a key given twice is an error."""
+def parse_yaml(text: str, where: str) -> Any:
+    """What YAML says; a mistake in it is reported with its line.
+
+    Args:
+        where: what the text is, for the message.
+
+    Raises:
+        InputError: it is no YAML, it is nested more than 50 deep or stands for more than 100,000
+            values, or a key is no text or is given twice.
+    """
+    try:
+        _check_size(text)
+        return yaml.load(text, Loader=_YamlLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or error
+        raise InputError(f"{where}{line}: {problem}") from None
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        # Of a value that is not what its tag says, such as `!!int x`.
+        raise InputError(f"{where}: a value cannot be read: {error}") from None
+
+
+def _check_size(text: str) -> None:
+    """Refuse YAML that would fill the stack or the memory, from its events, which need neither.
+
+    Raises:
+        yaml.MarkedYAMLError: it is too deep or too long, or a value holds itself.
+    """
+    sizes: dict[str, int] = {}  # values behind each anchor
+    open_values: list[tuple[str | None, int]] = []  # anchor and values so far, from outside in
+    values = 0
+    for event in yaml.parse(text, Loader=_Events):
+        problem = None
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_values.append((event.anchor, values))
+            values += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = open_values.pop()
+            sizes[anchor] = values - before
+        elif isinstance(event, yaml.ScalarEvent):
+            values += 1
+            sizes[event.anchor] = 1
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor in [anchor for anchor, _ in open_values]:
+                problem = f"the value '{event.anchor}' holds itself"
+            values += sizes.get(event.anchor, 1)
+        if len(open_values) > _DEEPEST:
+            problem = f"it is nested more than {_DEEPEST} deep"
+        if values > _MOST_VALUES:
+            problem = f"it stands for more than {_MOST_VALUES} values"
+        if problem:
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+
+
+# Text, and `<<`, which takes the keys of another mapping.
+_TAGS_OF_KEYS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
+_Events = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _YamlLoader(_Events):
+    """YAML without its surprises: dates stay text, keys are text, and none is given twice."""
 
     yaml_implicit_resolvers: ClassVar = {
         first: [(tag, pattern) for tag, pattern in resolvers if "timestamp" not in tag]
@@ -115,6 +186,8 @@ class _YamlLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             problem = None
             if not isinstance(key, yaml.ScalarNode):
                 problem = "a key is no single word"
+            elif key.tag not in _TAGS_OF_KEYS:
+                problem = f"the key '{key.value}' is no text to YAML; put it in quotes"
             elif key.value in seen:
                 problem = f"the key '{key.value}' is given twice"
             if problem:

@@ -1,5 +1,7 @@
 """Checks what is read against the JSON Schemas of config/schemas/."""
 
+import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -7,7 +9,7 @@ from typing import Any
 import jsonschema
 
 from epochcost import files
-from epochcost.errors import InputError, nearest
+from epochcost.errors import InputError, nearest, short
 
 FOLDER = Path(__file__).resolve().parents[2] / "config/schemas"
 
@@ -21,9 +23,12 @@ def check(content: Any, schema_path: Path, where: str) -> None:
     found = list(_validator(schema_path).iter_errors(content))
     # A misspelt key is missing under its right name too; the misspelling says more.
     unknown = [error for error in found if error.validator == "additionalProperties"]
-    error = unknown[0] if unknown else jsonschema.exceptions.best_match(found)
+    # Of an unknown optimizer, its name comes before the keys that another one has.
+    named = [one for one in found if one.validator == "enum" and list(one.path)[-1:] == ["name"]]
+    first = [*named, *unknown]
+    error = first[0] if first else jsonschema.exceptions.best_match(found)
     if error is not None:
-        path = ": ".join([where, *(str(part) for part in error.absolute_path)])
+        path = ": ".join([where, *(short(str(part)) for part in error.absolute_path)])
         raise InputError(f"{path}: {_explain(error)}")
 
 
@@ -38,9 +43,20 @@ _KINDS = {
 }
 
 
+def _matches(
+    validator: Any, pattern: str, instance: Any, schema: Any
+) -> Iterator[jsonschema.ValidationError]:
+    """`pattern` as JSON Schema has it: to Python `$` is also before a line's end."""
+    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
+        yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+_Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": _matches})
+
+
 @cache
 def _validator(schema_path: Path) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(
+    return _Validator(
         files.read_json(schema_path),
         format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER,
     )
@@ -57,15 +73,15 @@ def _explain(error: jsonschema.ValidationError) -> str:
         case "additionalProperties":
             known = error.schema["properties"]
             unknown = next(key for key in value if key not in known)
-            return f"unknown key '{unknown}'; {nearest(unknown, known)}"
+            return f"unknown key '{short(unknown)}'; {nearest(unknown, known)}"
         case "required":
             missing = next(key for key in limit if key not in value)
             return f"the key '{missing}' is missing"
         case "enum":
-            return f"'{value}' is not allowed; {nearest(str(value), limit)}"
+            return f"'{short(value)}' is not allowed; {nearest(str(value), limit)}"
         case "type":
             wanted = " or ".join(_KINDS[kind] for kind in _listed(limit))
-            given = "it is empty, and" if value is None else f"{value!r} is"
+            given = "it is empty, and" if value is None else f"{_shown(value)} is"
             return f"{given} not {wanted}"
         case "dependentRequired":
             key, others = next(
@@ -75,17 +91,24 @@ def _explain(error: jsonschema.ValidationError) -> str:
             )
             return f"{key} also needs {', '.join(others)}"
         case "minimum":
-            return f"{value} is below {limit}"
+            return f"{short(value)} is below {limit}"
         case "maximum":
-            return f"{value} is above {limit}"
+            return f"{short(value)} is above {limit}"
         case "exclusiveMinimum":
-            return f"{value} is not above {limit}"
+            return f"{short(value)} is not above {limit}"
         case "minItems" | "minLength" | "minProperties":
             return "it is empty"
         case "pattern":
-            return f"{value!r} is not of the form {limit}"
+            return f"{_shown(value)} is not of the form {limit}"
+        case "maxLength":
+            return f"{_shown(value)} is longer than {limit} characters"
         case "uniqueItems":
-            return f"{', '.join(map(str, value))}: one of them is listed twice"
+            return f"{short(', '.join(map(str, value)))}: one of them is listed twice"
         case "format":
-            return f"{value!r} is not a {limit}"
+            return f"{_shown(value)} is not a {limit}"
     return error.message
+
+
+def _shown(value: Any) -> str:
+    """A value as Python writes it, so that text is told from a number."""
+    return short(repr(value))

@@ -1,7 +1,9 @@
+import contextlib
 import functools
 import hashlib
 import http.server
 import threading
+import time
 
 import pytest
 
@@ -132,3 +134,53 @@ def test_a_file_of_which_the_first_digits_alone_are_published_is_described_with_
     given = ("toy", "complete", "mirror", known, tmp_path / "raw", tmp_path / "mirror")
     (described,) = download.fetch(*given)["files"]
     assert described["sha256"] == whole
+
+
+class Endless(http.server.BaseHTTPRequestHandler):
+    """Sends the same bytes until nobody takes them, with a pause after each piece."""
+
+    piece, pause_s = b"x" * 1000, 0.0
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                self.wfile.write(self.piece)
+                time.sleep(self.pause_s)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def endless():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless) as httpd:
+        httpd.daemon_threads = True
+        threading.Thread(target=httpd.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{httpd.server_port}"
+        httpd.shutdown()
+
+
+def test_a_download_ends_at_the_known_size(endless, tmp_path):
+    with pytest.raises(InputError, match=r"gave more than the 2900 bytes of a\.bin; nothing"):
+        fetch(tmp_path / "raw", endless)
+    assert not list((tmp_path / "raw/toy").iterdir())
+
+
+def test_a_download_without_progress_ends(endless, tmp_path, monkeypatch):
+    monkeypatch.setattr(Endless, "piece", b"x")
+    monkeypatch.setattr(Endless, "pause_s", 0.05)
+    monkeypatch.setattr(download, "_TIMEOUT_SECONDS", 1)
+    with pytest.raises(InputError, match=r"cannot download .*a\.bin: it sent \d+ bytes in 1 s"):
+        fetch(tmp_path / "raw", endless)
+    assert not list((tmp_path / "raw/toy").iterdir())
+
+
+def test_a_file_is_fetched_to_no_other_folder(tmp_path):
+    known = registry_of("http://127.0.0.1:9")
+    known["toy"]["archives"][0]["files"][0]["name"] = "../../outside"
+    with pytest.raises(InputError, match="names a file outside of"):
+        download.fetch("toy", "complete", "canonical", known, tmp_path / "raw", None)
+    with pytest.raises(InputError, match="names a file outside of"):
+        download.fetch("..", "complete", "canonical", {"..": known["toy"]}, tmp_path / "raw", None)

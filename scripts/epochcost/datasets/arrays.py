@@ -104,7 +104,7 @@ def load(folder: Path) -> Arrays:
     manifest = manifest_of(folder)
     values = {}
     for name, described in manifest["arrays"].items():
-        array = folder / f"{name}.npy"
+        array = files.below(folder, f"{name}.npy")
         if not array.is_file() or files.sha256(array) != described["sha256"]:
             raise InputError(f"{array} is missing or damaged; delete {folder} and run again")
         # Large arrays stay on disk; the system caches what fits in memory.

@@ -1,10 +1,16 @@
 """Fetching the files of an archive; each is verified before it gets its final name."""
 
+import http.client
 import shutil
+import time
+import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pooch
+import requests
+from tqdm import tqdm
 
 from epochcost import files
 from epochcost.datasets.registry import Archive, File, archive_in_mirror, archives
@@ -12,6 +18,9 @@ from epochcost.errors import InputError
 
 _RETRIES = 3
 _TIMEOUT_SECONDS = 60
+# Less than this in the time above is no progress.
+_LEAST_BYTES = 64 * 1024
+_PIECE = 256 * 1024
 
 
 def fetch(
@@ -27,9 +36,10 @@ def fetch(
         sha256 and size of each file.
 
     Raises:
-        InputError: a file is not available, or is not what it must be.
+        InputError: a file is not available, is not what it must be, or would be outside of the
+            folder.
     """
-    folder = raw / name
+    folder = files.below(raw, name)
     archive = _archive_there(name, kind, registry, folder)
     if archive is None:
         archive = _archive(name, kind, source, registry, mirror)
@@ -77,7 +87,7 @@ def _free_name(path: Path) -> Path:
 def _archive_there(name: str, kind: str, registry: dict[str, Any], folder: Path) -> Archive | None:
     """The archive whose files are all in the folder, undamaged."""
     for archive in archives(name, registry):
-        paths = [(folder / file.name, file.sha256) for file in archive.files]
+        paths = [(files.below(folder, file.name), file.sha256) for file in archive.files]
         there = archive.kind == kind and all(path.is_file() for path, _ in paths)
         if there and all(files.has_sha256(*one) for one in paths):
             return archive
@@ -102,7 +112,7 @@ def _archive(
 
 
 def _fetch_file(file: File, folder: Path, source: str, mirror: Path | None) -> None:
-    target = folder / file.name
+    target = files.below(folder, file.name)
     if target.is_file() and not files.has_sha256(target, file.sha256):
         aside = set_aside(target)
         print(f"{target} is damaged; kept as {aside.name}, fetching it anew")
@@ -126,7 +136,7 @@ def _copy(original: Path, target: Path, file: File) -> None:
 
 
 def _download(file: File, target: Path) -> None:
-    """Download with pooch: progress bar, retries, checksum, atomic rename."""
+    """Download with pooch: retries, checksum, atomic rename."""
     pooch.get_logger().setLevel("ERROR")
     fetcher = pooch.create(
         path=target.parent,
@@ -138,7 +148,7 @@ def _download(file: File, target: Path) -> None:
     )
     aside = _free_name(target)
     try:
-        fetcher.fetch(target.name, downloader=_KeepDamaged(file.sha256, aside))
+        fetcher.fetch(target.name, downloader=_Bounded(file, aside))
     except ValueError:
         raise InputError(f"{file.url} gave a damaged file; kept as {aside}, not used") from None
     except OSError as error:
@@ -147,16 +157,53 @@ def _download(file: File, target: Path) -> None:
         raise InputError(f"cannot download {file.url}: {error}") from None
 
 
-class _KeepDamaged:
-    """pooch's downloader, keeping a copy of a file with a wrong checksum (pooch deletes it)."""
+class _Bounded:
+    """A downloader for pooch that ends at the known size, and where a server all but stops.
 
-    def __init__(self, sha256: str, aside: Path) -> None:
-        self._sha256 = sha256
+    It keeps a copy of a file with a wrong checksum (pooch deletes it).
+    """
+
+    def __init__(self, file: File, aside: Path) -> None:
+        self._file = file
         self._aside = aside
-        self._http = pooch.HTTPDownloader(progressbar=True, timeout=_TIMEOUT_SECONDS)
 
     def __call__(self, url: str, output_file: str, fetcher: pooch.Pooch) -> None:
-        self._http(url, output_file, fetcher)
-        if not files.has_sha256(Path(output_file), self._sha256):
+        """Download `url` to the path `output_file`.
+
+        Raises:
+            InputError: there is more than the file may have.
+            RequestException: the server cannot be reached, or makes no progress.
+            ValueError: the checksum is wrong.
+        """
+        with open(output_file, "wb") as written, _bar(self._file.bytes) as bar:
+            for piece in _pieces(url):
+                if written.tell() + len(piece) > self._file.bytes:
+                    raise InputError(
+                        f"{url} gave more than the {self._file.bytes} bytes of "
+                        f"{self._file.name}; nothing of it was kept"
+                    )
+                written.write(piece)
+                bar.update(len(piece))
+        if not files.has_sha256(Path(output_file), self._file.sha256):
             shutil.copyfile(output_file, self._aside)
             raise ValueError("wrong checksum")
+
+
+def _bar(size: int) -> tqdm:
+    return tqdm(total=size, unit="B", unit_scale=True, ncols=79, ascii=True)
+
+
+def _pieces(url: str) -> Iterator[bytes]:
+    """What a server sends, piece by piece as it comes."""
+    try:
+        with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as answer:
+            since, received = time.monotonic(), 0
+            while piece := answer.read1(_PIECE):
+                yield piece
+                received += len(piece)
+                if received >= _LEAST_BYTES:
+                    since, received = time.monotonic(), 0
+                elif time.monotonic() - since > _TIMEOUT_SECONDS:
+                    raise TimeoutError(f"it sent {received} bytes in {_TIMEOUT_SECONDS} s")
+    except (OSError, http.client.HTTPException) as error:
+        raise requests.exceptions.ConnectionError(str(error)) from None

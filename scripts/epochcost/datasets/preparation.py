@@ -68,7 +68,7 @@ def prepare(name: str, kind: str, raw: Path, folder: Path, module: str | None = 
         return arrays.save(folder, values, name, kind, "synthetic", {}, {})
     about, paths = fetched.read(raw / name / f"{kind}.json"), {}
     for file_name, checksum in about.checksums.items():
-        path = raw / name / file_name
+        path = files.below(raw / name, file_name)
         if not path.is_file():
             raise InputError(f"{path} is missing; delete {raw / name / kind}.json and run again")
         paths[file_name] = download.verified(path, checksum)

@@ -39,7 +39,7 @@ def stage(folder: Path, root: Path) -> Path:
         copy = Path(temporary, "copy")
         copy.mkdir()
         for name, about in described.items():
-            path = Path(shutil.copy(folder / f"{name}.npy", copy))
+            path = Path(shutil.copy(files.below(folder, f"{name}.npy"), copy))
             if files.sha256(path) != about["sha256"]:
                 raise InputError(f"{folder / path.name} is damaged, or was while it was copied")
         shutil.copy(manifest, copy)

@@ -24,7 +24,7 @@ def find(name: str, description: Path | None) -> tuple[dict[str, Any], Path | No
     if about.dataset != name:
         raise InputError(f"{description} describes {about.dataset}, not {name}")
     file, checksum = next(iter(about.checksums.items()))
-    path = description.parent / file
+    path = files.below(description.parent, file)
     if not path.is_file() or files.sha256(path) != checksum:
         raise InputError(f"{path} is missing or damaged; delete {description} and run again")
     return {"name": name, "source": about.source, "sha256": checksum}, path

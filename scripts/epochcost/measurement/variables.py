@@ -25,8 +25,11 @@ _LIMITS = (
 # would not do: some act as a process starts, and some are needed on the machine that has them.
 _EFFECTIVE = (
     # The loader and the allocator of the C library.
-    *("LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX", "MALLOC_MMAP_MAX_"),
+    *("LD_AUDIT", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX", "MALLOC_MMAP_MAX_"),
     *("MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_TRIM_THRESHOLD_"),
+    # Python: other packages than those of its environment, and how it runs.
+    *("PYTHONPATH", "PYTHONHOME", "PYTHONDEVMODE", "PYTHONMALLOC", "PYTHONOPTIMIZE"),
+    *("PYTHONTRACEMALLOC", "PYTHON_GIL", "PYTHON_JIT"),
     # Threads.
     *("OMP_DYNAMIC", "OMP_PLACES", "OMP_PROC_BIND", "OMP_SCHEDULE", "OMP_WAIT_POLICY"),
     *("GOMP_CPU_AFFINITY", "GOMP_SPINCOUNT", "KMP_AFFINITY", "KMP_BLOCKTIME", "MKL_DYNAMIC"),
@@ -58,6 +61,15 @@ def lift_limits() -> None:
     """
     for name in _LIMITS:
         os.environ.pop(name, None)
+
+
+def forget_python() -> None:
+    """Remove Python's own variables, such as PYTHONPATH, for what this process starts from now on.
+
+    They say where the user's Python finds packages. A pinned environment has its own.
+    """
+    for name in [name for name in os.environ if name.startswith("PYTHON")]:
+        del os.environ[name]
 
 
 def effective() -> dict[str, str]:

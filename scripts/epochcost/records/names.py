@@ -1,10 +1,13 @@
 """The names of runs, which say where their records are."""
 
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from epochcost.errors import InputError
+from epochcost.errors import InputError, short
+
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,16 @@ class RunName:
         return f"{folder}/{self.variant}-{self.trial}"
 
     def path(self, root: Path) -> Path:
-        """Where its record is below `root` (results/runs)."""
+        """Where its record is below `root` (results/runs).
+
+        Raises:
+            InputError: a part is none that a file can be called by, such as `..`.
+        """
+        for part in (self.hardware, self.workload, self.framework, self.variant):
+            if not _PART.fullmatch(part):
+                raise InputError(
+                    f"'{short(part)}' is no part of a run's name (letters, digits, -._)"
+                )
         return root / f"{self}.json"
 
     @classmethod

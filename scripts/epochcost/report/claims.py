@@ -4,6 +4,7 @@ import re
 
 import pandas as pd
 
+from epochcost import markdown as md
 from epochcost.costs import audit
 
 
@@ -32,7 +33,7 @@ def markdown(table: pd.DataFrame, sources: pd.DataFrame) -> str:
             "| claim | published | recomputed | decided by | verdict | why |",
             "|---|---|---|---|---|---|",
         ]
-        lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows.itertuples()]
+        lines += [md.row(_cells(row)) for row in rows.itertuples()]
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
@@ -40,4 +41,4 @@ def markdown(table: pd.DataFrame, sources: pd.DataFrame) -> str:
 def _cells(row) -> list[str]:
     rows = re.sub(rf"\b{row.source_id}/(?=[a-z])| of {row.source_id}$", "", row.rows)
     cells = [row.claim, row.published, row.recomputed, rows, row.verdict, row.why]
-    return ["" if pd.isna(cell) else str(cell).replace("|", "\\|") for cell in cells]
+    return ["" if pd.isna(cell) else str(cell) for cell in cells]

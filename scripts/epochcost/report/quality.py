@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from epochcost import markdown as md
 from epochcost.costs.rows import RANDOM
 from epochcost.words import amounts, names, remarks
 
@@ -93,7 +94,7 @@ def _table(head: tuple[tuple[str, bool], ...], rows: list[list[str]]) -> str:
     lines = [
         "| " + " | ".join(name for name, _ in head) + " |",
         "|" + "|".join("---:" if right else "---" for _, right in head) + "|",
-        *("| " + " | ".join(cells) + " |" for cells in rows),
+        *(md.row(cells) for cells in rows),
     ]
     return "\n".join(lines) + "\n"
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import jinja2
 
+from epochcost import markdown
 from epochcost.costs import schedules
 from epochcost.costs.prices import Price
-from epochcost.errors import InputError
+from epochcost.errors import InputError, short
 
 _HOUR_S, _DAY_S = 3600, 86400
 _COMPUTE_ENGINE = "Google Compute Engine"
@@ -86,6 +87,7 @@ def render(rerun: Rerun) -> dict[str, str]:
         keep_trailing_newline=True,
     )
     environment.filters["quote"] = shlex.quote
+    _check_texts(rerun)
     if "vcpus" not in rerun.hardware:
         raise InputError(f"config/hardware.yaml: {rerun.name}: vcpus is needed to request it")
     if _NOT_NVIDIA.match(rerun.hardware.get("gpu", "")):
@@ -108,7 +110,9 @@ def render(rerun: Rerun) -> dict[str, str]:
         "records": rerun.records,
         "fetch": fetch,
         "keep": keep,
-        "arguments": " ".join([f"hardware={rerun.name}", *rerun.arguments]),
+        "arguments": shlex.join(
+            ["--config", "again=true", f"hardware={rerun.name}", *rerun.arguments]
+        ),
         "cpus": rerun.hardware["vcpus"],
         "gpus": rerun.hardware.get("gpu_count", 0),
         "machine_type": machine_type.split(" ")[0],
@@ -141,6 +145,20 @@ def _selector(name: str, hardware: dict[str, Any]) -> dict[str, str]:
         return {_OWN_LABEL: name}
     labels = {_TYPE_LABEL: instance.split(" ")[0]}
     return labels | ({_GKE_LABEL: _attached(hardware)} if added else {})
+
+
+def _check_texts(rerun: Rerun) -> None:
+    """Refuse what commands, make, YAML or Kubernetes would read as more than a value.
+
+    Quotes protect from a shell, but make and Kubernetes replace what follows a dollar sign.
+    """
+    texts = {name: getattr(rerun, name) for name in ("repository", "records", "image")}
+    for name, text in (*texts.items(), *(("arguments", text) for text in rerun.arguments)):
+        if not text.isprintable() or "$" in text or text[:1] in ("-", ""):
+            raise InputError(
+                f"schedule: {name}: '{short(text)}' is empty, begins with -, or has a $ or a sign "
+                "that cannot be printed"
+            )
 
 
 def _transfers(records: str) -> tuple[str, str]:
@@ -182,7 +200,8 @@ def bill(rerun: Rerun, offer: Price, rates: schedules.Rates) -> str:
         "# What it costs a month",
         "",
         f"{_often(rerun.every_s).capitalize()}, {rerun.up_s / 60:g} minutes each time, at "
-        f"{hourly:g} USD an hour ({offer.price_kind.replace('_', '-')}, {day}, {offer.source_id}).",
+        f"{hourly:g} USD an hour ({offer.price_kind.replace('_', '-')}, {day}, "
+        f"{markdown.text(offer.source_id)}).",
         "",
         "| | USD a month |",
         "|---|---:|",
