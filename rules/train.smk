@@ -22,6 +22,8 @@ rule ready:
         "../envs/workflow.yaml"
     params:
         places=lambda wildcards: places_of(wildcards.hardware),
+    message:
+        "Everything that trainings on {wildcards.hardware} need is there"
     shell:
         "printf '%s\\n' {params.places:q} > {output} 2> {log}"
 
@@ -48,4 +50,5 @@ for hardware in KNOWN["hardware"]:
         message:
             "Training {wildcards.run}"
         shell:
-            "python scripts/start.py {input.ready} {wildcards.run} {params.options} > {log} 2>&1"
+            "python scripts/start.py {input.ready} {wildcards.run} {params.options} --signs 3 "
+            "3>&1 > {log} 2>&1"

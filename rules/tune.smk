@@ -27,10 +27,12 @@ rule tune_one:
         "Tuning {wildcards.framework} for {wildcards.workload} (log: {log})"
     shell:
         "python scripts/tune.py {wildcards.workload} {wildcards.framework} "
-        "--python {params.python} --data {params.data} {params.weights} > {log} 2>&1"
+        "--python {params.python} --data {params.data} {params.weights} 2>&1 | tee {log}"
 
 
 rule tune:
     input:
         lambda wildcards: tunings(),
     localrule: True
+    message:
+        "Everything configured is tuned"
