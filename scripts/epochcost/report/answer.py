@@ -57,7 +57,7 @@ def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> li
         rows = ranked[ranked.workload.eq(workload)]
         first = (rows[rows.here] if rows.here.any() else rows).head(1)
         shown = pd.concat([first, _best_other(rows, first.iloc[0])])
-        best, *others = shown.assign(apart=names.tell_apart(shown)).itertuples()
+        best, *others = shown.assign(apart=names.tell_apart(shown, but="machine_id")).itertuples()
         said.append(_of_best(best, len(rows[rows.here]) > 1))
         said.append(_over_baseline(best, years.get(workload)))
         said += [_of_other(other, best) for other in others]
