@@ -83,11 +83,10 @@ def say_where():
     for name in hardware_to_train():
         goal = resources_of(name).get(resource)
         goals.append(f"{name} to {what} {goal.raw}" if goal else name)
+    # An id of a provider's stands for the same machine elsewhere.
     providers = {KNOWN.catalogue[name].get("provider") for name in hardware_to_train()}
-    rented = providers - {None, "own"}
-    note = ""
-    if rented and executor() not in RENTING:
-        note = f"; nothing is rented from {' or '.join(sorted(rented))}"
+    elsewhere = " or ".join(sorted(providers - {None, "own"})) if executor() == "slurm" else ""
+    note = f"; nothing is rented from {elsewhere}" if elsewhere else ""
     print(f"epochcost: trainings are sent to {place}: {', '.join(goals)}{note}", file=sys.stderr)
 
 

@@ -106,8 +106,8 @@ def say_what_is_read():
         print(f"epochcost: no run was made yet: {RECORDS} holds no records", file=sys.stderr)
     elif missing:
         print(
-            f"epochcost: {there} runs are there; {missing} more are configured, and `snakemake` "
-            "makes them",
+            f"epochcost: runs that are there: {there}; configured and missing: {missing} "
+            "(`snakemake` makes them)",
             file=sys.stderr,
         )
 

@@ -60,6 +60,7 @@ def kubernetes(*names: str) -> tuple[str, str]:
         _end("there is no Kubernetes cluster; KUBECONFIG or ~/.kube/config names one")
     scheme, found, name = os.environ["EPOCHCOST_BUCKET"].rpartition("://")
     if scheme == "s3":
+        aws()
         return "s3", f"s3://{name}/epochcost"
     if scheme not in ("gs", "") or (found and not scheme) or not name:
         _end("EPOCHCOST_BUCKET is s3://NAME or gs://NAME")

@@ -57,7 +57,14 @@ def test_everything_that_a_reader_must_know_is_said(row):
     assert "predicted 33 s, 30 s to 40 s" in say(row, predicted=True, time_low=30, time_high=40)
     interval = {"time_low": 30, "time_high": 40, "time_confidence": 0.75}
     said = say(row, runs=3, **interval)
-    assert "with PyTorch (33 s, median of 3 runs, 30 s to 40 s with 75% confidence)" in said
+    assert (
+        "with PyTorch (33 s, median of 3 runs, 30 s to 40 s with 75% confidence on this machine)"
+        in said
+    )
+    elsewhere = say(row, runs=3, **interval, machine_id="ba9876543210")
+    assert "30 s to 40 s with 75% confidence on that machine)" in elsewhere
+    both = say(row, runs=3, **interval | {"machines": 2})
+    assert "30 s to 40 s with 75% confidence)" in both
     quick = interval | {"time_confidence": float("nan"), "predicted": True}
     assert "with PyTorch (predicted 33 s, median of 3 quick runs, 30 s to 40 s)" in say(
         row, runs=3, **quick

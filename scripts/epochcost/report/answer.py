@@ -173,7 +173,9 @@ def _how(row) -> str:
         if row.predicted:
             facts.append(within)
         else:
-            facts.append(f"{within} with {row.time_confidence:.0%} confidence")
+            # Repeats on one machine say nothing about another one.
+            where = "" if row.machines > 1 else f" on {'this' if row.here else 'that'} machine"
+            facts.append(f"{within} with {row.time_confidence:.0%} confidence{where}")
     else:
         facts.append(within if row.predicted else "a single run")
     facts += [note for note in remarks.of_row(row) if note != "predicted"]
