@@ -14,6 +14,7 @@ configfile: "config/config.yaml"
 report: "rules/captions/workflow.rst"
 
 
+include: "rules/common/terminal.smk"
 include: "rules/common/configuration.smk"
 include: "rules/common/plan.smk"
 include: "rules/common/trainings.smk"
@@ -26,6 +27,8 @@ rule all:
     default_target: True
     input:
         everything(),
+    message:
+        "Everything is made"
 
 
 include: "rules/environments.smk"
@@ -43,13 +46,7 @@ onstart:
     if trains():
         notice_unknown_commit()
         claim_hardware()
-        refuse_retired_hardware()
-        refuse_gpus_older_than_frameworks()
-        refuse_other_hardware()
-        refuse_hardware_without_partition()
-        refuse_hardware_without_cores()
-        refuse_own_python_without_packages()
-        refuse_dear_plan()
+        check_plan()
 
 
 onsuccess:

@@ -90,5 +90,7 @@ for hardware in KNOWN["hardware"]:
         localrule: True
         conda:
             "../envs/workflow.yaml"
+        message:
+            "Bringing home {wildcards.run}"
         shell:
             "python scripts/merge.py {input:q} > {log:q} 2>&1"

@@ -80,3 +80,5 @@ rule tables:
         rules.runs.output,
         rules.costs.output,
     localrule: True
+    message:
+        "The tables are made"

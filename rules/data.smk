@@ -52,3 +52,5 @@ rule data:
     input:
         lambda wildcards: [here(arrays_of(workload)) for workload in KNOWN["workloads"]],
     localrule: True
+    message:
+        "The data are ready"

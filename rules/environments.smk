@@ -24,3 +24,5 @@ rule environments:
     input:
         expand(".venvs/{environment}/ready", environment=environments_needed()),
     localrule: True
+    message:
+        "The environments are ready"

@@ -46,3 +46,5 @@ rule figures:
     input:
         pictures(),
     localrule: True
+    message:
+        "The figures are made"

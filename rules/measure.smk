@@ -10,12 +10,16 @@ checkpoint round:
     wildcard_constraints:
         number="[0-9]+",
     localrule: True
+    message:
+        "Round {wildcards.number} is made"
 
 
 rule measure:
     input:
         measured,
     localrule: True
+    message:
+        "Everything configured is measured"
 
 
 # What this machine can do, besides the short check before each run. PyTorch measures a GPU.

@@ -22,6 +22,8 @@ rule ready:
         "../envs/workflow.yaml"
     params:
         places=lambda wildcards: places_of(wildcards.hardware),
+    message:
+        "Everything that trainings on {wildcards.hardware} need is there"
     shell:
         "printf '%s\\n' {params.places:q} > {output:q} 2> {log:q}"
 
@@ -48,5 +50,5 @@ for hardware in KNOWN["hardware"]:
         message:
             "Training {wildcards.run}"
         shell:
-            "python scripts/start.py {input.ready:q} {wildcards.run:q} {params.options:q} "
-            "> {log:q} 2>&1"
+            "python scripts/start.py {input.ready:q} {wildcards.run:q} {params.options:q} --signs 3 "
+            "3>&1 > {log:q} 2>&1"

@@ -27,10 +27,12 @@ rule tune_one:
         "Tuning {wildcards.framework} for {wildcards.workload} (log: {log})"
     shell:
         "python scripts/tune.py {wildcards.workload:q} {wildcards.framework:q} "
-        "--python {params.python:q} --data {params.data:q} {params.weights:q} > {log:q} 2>&1"
+        "--python {params.python:q} --data {params.data:q} {params.weights:q} 2>&1 | tee {log:q}"
 
 
 rule tune:
     input:
         lambda wildcards: tunings(),
     localrule: True
+    message:
+        "Everything configured is tuned"

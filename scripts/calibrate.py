@@ -21,7 +21,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
     here = machine.describe()
-    with turn():
+    with turn("calibrate"):
         measured_at = observation.now()
         found = {
             **yardstick.measure(arguments.seconds),

@@ -32,8 +32,9 @@ def main() -> None:
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     own = answer.own_rows(relative, baselines)
     runs = tables.read(arguments.tables / "runs.csv")
-    sentences = answer.sentences(own, baselines, machine.describe()["id"])
-    sentences += answer.overloads(runs, machine.describe()["id"]) + answer.failures(runs)
+    here = machine.describe()["id"]
+    sentences = answer.sentences(own, baselines, here) + answer.overloads(runs, here)
+    sentences += answer.worth_a_full_run(runs, here) + answer.failures(runs)
     aside = tables.read(arguments.tables / "set_aside.csv")
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
     html = page.render(

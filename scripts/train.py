@@ -39,6 +39,7 @@ from epochcost.measurement import (
 )
 from epochcost.measurement.activity import PAUSED, Activity
 from epochcost.measurement.checkpoints import MOST_STARTS, Checkpoints, what_runs
+from epochcost.measurement.progress import Progress
 from epochcost.measurement.sampler import Sampler
 from epochcost.measurement.turn import turn
 from epochcost.records import place as places
@@ -83,6 +84,9 @@ def main() -> int:
         type=errors.positive,
         help="seconds after which a run has failed; default: none",
     )
+    parser.add_argument(
+        "--progress", type=int, help="descriptor of a file to note on how far it is; default: none"
+    )
     parser.add_argument("--seed", type=_seed, default=1, help="the trial number is added to it")
     arguments = parser.parse_args()
     variables.lift_limits()
@@ -112,11 +116,14 @@ def train(arguments: argparse.Namespace) -> int:
     settings, tuned_with = _settings(arguments, tuning.place_of(here))
     check_devices(variants.devices_of(arguments.variant), here)
     place = places.Place(arguments.record or _path_below(RECORDS, arguments))
+    progress = Progress(arguments.progress)
+    progress.waits()
     try:
-        with turn() as waited:
+        with turn(str(RunName.of(vars(arguments)))) as waited:
+            progress.prepares()
             with _checkpoints(arguments, recipe, settings, waited) as checkpoints:
                 content = _measure(
-                    arguments, recipe, settings, here, describe_s, waited, checkpoints
+                    arguments, recipe, settings, here, describe_s, waited, checkpoints, progress
                 )
             if arguments.record:  # whoever names a place looks for the record only there
                 place.write(content)
@@ -135,11 +142,9 @@ def train(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     if content["failure"]:
-        print(
-            f"epochcost: {content['run']['id']} failed while in {content['failure']['phase']}: "
-            f"{content['failure']['reason']} (recorded)",
-            file=sys.stderr,
-        )
+        why = f"while in {content['failure']['phase']}: {content['failure']['reason']}"
+        progress.failed(why)
+        print(f"epochcost: {content['run']['id']} failed {why} (recorded)", file=sys.stderr)
     for flag in content["noise"]["flags"]:
         if flag.startswith(PAUSED):
             print(
@@ -188,6 +193,7 @@ def _measure(
     describe_s: float,
     waited: float,
     checkpoints: Checkpoints | None,
+    progress: Progress,
 ) -> dict:
     """The record of a training run, whether or not it succeeded."""
     names = ("hardware", "workload", "framework", "variant", "trial", "scale")
@@ -222,6 +228,7 @@ def _measure(
         "weights": weights,
     }
     clock = clocks.Clock(schedule.plan(arguments.scale, recipe, *samples), waited)
+    clock.begins = progress.epoch
     if checkpoints:
         version, device = [framework.VERSION, settings, effective], framework.device()
         this = what_runs(about, clock, version, device, revision.code(ROOT))

@@ -1,8 +1,97 @@
+import fcntl
 import json
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from epochcost.configuration import ROOT
+
+# scripts/start.py, which gives a sign more often and looks for turns elsewhere.
+OFTEN = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from pathlib import Path
+import start
+from epochcost import errors
+from epochcost.measurement import turn
+start.EVERY_S, turn.LOCK = 0.2, Path(sys.argv.pop(1))
+errors.run(start.main)
+"""
+# Stands in for a training: notes what it is told, on the descriptor that it was given.
+STANDS_IN = """
+import sys, time
+sys.path.insert(0, {scripts!r})
+from epochcost.measurement.progress import Progress
+run = Progress(int(sys.argv[sys.argv.index("--progress") + 1]))
+print("in the log")
+{does}
+"""
+
+
+@pytest.fixture
+def give_signs(tmp_path):
+    """Runs scripts/start.py with a training that does something; returns its signs and the rest."""
+
+    def run(does: str, status: int = 0) -> tuple[list[str], str]:
+        python, ready = tmp_path / "python", tmp_path / "ready.json"
+        script = tmp_path / "training.py"
+        script.write_text(STANDS_IN.format(scripts=str(ROOT / "scripts"), does=does))
+        python.write_text(f'#!/bin/sh\nexec {sys.executable} {script} "$@"\n')
+        python.chmod(0o755)
+        places = {"data": str(tmp_path), "weights": None}
+        ready.write_text(
+            json.dumps({"pythons": {"pytorch": str(python)}, "workloads": {"mnist_mlp": places}})
+        )
+        words = [ready, "mnist_mlp/pytorch/default-1", "--signs", "3"]
+        command = [sys.executable, "-c", OFTEN, ROOT / "scripts", tmp_path / "lock", *words]
+        quoted = " ".join(f"'{word}'" for word in command)
+        # As the rule has it.
+        done = subprocess.run(
+            ["bash", "-c", f"{quoted} 3>&1 > {tmp_path}/log 2>&1"], capture_output=True, text=True
+        )
+        log = Path(tmp_path, "log").read_text()
+        assert done.returncode == status, log
+        return done.stdout.splitlines(), log
+
+    return run
+
+
+def test_a_training_gives_signs_of_life_beside_its_log(give_signs):
+    signs, log = give_signs(
+        "for number in (1, 2, 3):\n    run.epoch(number, 9)\n    time.sleep(0.5)\n"
+    )
+    assert log == "in the log\n"
+    begin = "epochcost: mnist_mlp/pytorch/default-1: "
+    assert all(sign.startswith(begin) for sign in signs)
+    assert any("epoch 1 of 9, " in sign and "left" not in sign for sign in signs)
+    assert any("epoch 3 of 9, " in sign and "s left" in sign for sign in signs)
+    assert f"{begin}done, " in signs[-1]
+
+
+def test_who_waits_says_for_whom(give_signs, tmp_path):
+    lock = tmp_path / "lock"
+    noted = {"who": "local/imdb/x-2", "process": 1, "since": "2026-01-01T10:02:03+00:00"}
+    lock.write_text(json.dumps(noted))
+    with open(lock) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        signs, _ = give_signs("run.waits()\ntime.sleep(0.7)\nrun.prepares()\ntime.sleep(0.7)")
+    assert " waits since " in signs[0]
+    assert (
+        "another training on this machine (local/imdb/x-2, process 1, since 10:02:03)" in signs[0]
+    )
+    assert any(" prepares, for " in sign for sign in signs)
+
+
+def test_a_failure_that_is_recorded_is_said(give_signs):
+    signs, _ = give_signs('run.failed("while in train: out of memory")')
+    assert signs[-1].endswith(": failed while in train: out of memory (recorded)")
+
+
+def test_a_training_that_ends_badly_is_not_done(give_signs):
+    signs, _ = give_signs("sys.exit(3)", status=3)
+    assert not any("done" in sign for sign in signs)
 
 
 def test_a_training_that_is_killed_is_said(tmp_path):

@@ -1,6 +1,11 @@
 # What ends a call before its first job.
 
+import contextlib
+import io
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from snakemake import cli
 
 from epochcost.costs import market, successors
 from epochcost.hardware import check_devices, check_machine, is_unsupported
@@ -21,6 +26,71 @@ def claim_hardware():
         sys.exit(f"epochcost: {one_line(error)}")
 
 
+@cache
+def check_plan():
+    """Refuse what cannot be; say where it will be. In a dry run, too: this changes nothing."""
+    for refuse in (
+        refuse_retired_hardware,
+        refuse_gpus_older_than_frameworks,
+        refuse_other_hardware,
+        refuse_hardware_without_partition,
+        refuse_hardware_without_cores,
+        refuse_own_python_without_packages,
+    ):
+        refuse()
+    say_where()
+    if KNOWN["max_cost_usd"] is not None:
+        refuse_dear_plan()
+    elif workflow.output_settings.dryrun:
+        show_plan()
+
+
+@cache
+def executor():
+    """What this call sends trainings to, or would, were it no dry run; None for this machine.
+
+    Snakemake tells a dry run's workflow nothing of it, but that it is not this machine: then a
+    number of jobs is required.
+    """
+    if not workflow.output_settings.dryrun:
+        return None if workflow.local_exec else workflow.executor_plugin.name
+    if workflow.resource_settings.nodes is None:
+        return None
+    with contextlib.redirect_stderr(io.StringIO()):  # which profiles there are was said before
+        _, arguments = cli.parse_args(sys.argv[1:])
+    return arguments.executor if arguments.executor not in (None, "local") else None
+
+
+# How executors are called, and which resource of a training says where it goes.
+PLACES = {
+    "slurm": ("Slurm", "slurm_partition", "partition"),
+    "googlebatch": ("Google Batch", "googlebatch_machine_type", "machine type"),
+    "kubernetes": ("Kubernetes", "machine_type", "nodes of type"),
+    "aws-batch": ("AWS Batch", None, None),
+}
+
+
+def resources_of(name):
+    """What the profile sets for trainings on some hardware."""
+    return workflow.resource_settings.overwrite_resources.get(rule_name("train", name), {})
+
+
+def say_where():
+    """Say where trainings are sent, if that is not this machine."""
+    if executor() is None:
+        return
+    place, resource, what = PLACES.get(executor(), (executor(), None, None))
+    goals = []
+    for name in hardware_to_train():
+        goal = resources_of(name).get(resource)
+        goals.append(f"{name} to {what} {goal.raw}" if goal else name)
+    # An id of a provider's stands for the same machine elsewhere.
+    providers = {KNOWN.catalogue[name].get("provider") for name in hardware_to_train()}
+    elsewhere = " or ".join(sorted(providers - {None, "own"})) if executor() == "slurm" else ""
+    note = f"; nothing is rented from {elsewhere}" if elsewhere else ""
+    print(f"epochcost: trainings are sent to {place}: {', '.join(goals)}{note}", file=sys.stderr)
+
+
 # Executors that rent a machine from the provider of the hardware; others use existing machines.
 RENTING = ("googlebatch", "aws-batch")
 
@@ -31,12 +101,12 @@ def is_here(hardware):
         check_machine(hardware, Path(workflow.basedir, "config/hardware.yaml"), MACHINE)
     except InputError:
         return False
-    return workflow.local_exec
+    return executor() is None
 
 
 def refuse_retired_hardware():
     """End the run before its first job if the provider no longer rents the hardware."""
-    if not workflow.local_exec and workflow.executor_plugin.name not in RENTING:
+    if executor() not in (None, *RENTING):
         return
     for name in hardware_to_train():
         if "retired" in KNOWN.catalogue[name] and not is_here(name):
@@ -51,7 +121,7 @@ OF_IMAGE = "/opt/epochcost/"
 
 def refuse_gpus_older_than_frameworks():
     """End the run before its first job if it would rent GPUs that its frameworks cannot use."""
-    if workflow.local_exec or workflow.executor_plugin.name not in RENTING:
+    if executor() not in RENTING:
         return
     pythons = [own_python(framework) or "" for framework in KNOWN["frameworks"]]
     if not any(path.startswith(OF_IMAGE) for path in pythons):
@@ -68,17 +138,17 @@ def refuse_gpus_older_than_frameworks():
 
 def refuse_hardware_without_partition():
     """End the run before its first job if Slurm would use a default partition for a training."""
-    if workflow.local_exec or workflow.executor_plugin.name != "slurm":
+    if executor() != "slurm":
         return
     for name in hardware_to_train():
-        job = rule_name("train", name)
-        if "slurm_partition" not in workflow.resource_settings.overwrite_resources.get(job, {}):
+        if "slurm_partition" not in resources_of(name):
+            job = rule_name("train", name)
             sys.exit(f"epochcost: the profile gives {job} no slurm_partition under set-resources")
 
 
 def refuse_hardware_without_cores():
     """End the run before its first job if it would request this one's cores of another machine."""
-    if workflow.local_exec:
+    if executor() is None:
         return
     for name in hardware_to_train():
         if "vcpus" not in KNOWN.catalogue[name]:
@@ -87,10 +157,12 @@ def refuse_hardware_without_cores():
 
 def refuse_other_hardware():
     """End the run before its first job if this machine is to train as hardware that it is not."""
-    if not workflow.local_exec:
+    if executor() is not None:
         return
     try:
-        here = MACHINE | {"cloud": cloud.describe()}
+        # A dry run asks no server, so not that of a cloud either.
+        asked = None if workflow.output_settings.dryrun else cloud.describe()
+        here = MACHINE | {"cloud": asked}
         for name in hardware_to_train():
             check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), here)
         for variant in sorted({run.variant for run in PLAN.missing}):
@@ -114,17 +186,24 @@ CAN_TRAIN = (
 )
 
 
+def why_it_cannot_train(python):
+    """What a Python lacks that training imports; None if it lacks nothing."""
+    try:
+        done = subprocess.run([python, "-B", "-c", CAN_TRAIN], capture_output=True, text=True)
+    except OSError as error:
+        return error.strerror
+    said = done.stderr.strip() or f"it ended with status {done.returncode}"
+    return said.splitlines()[-1] if done.returncode else None
+
+
 def refuse_own_python_without_packages():
     """End the run before its first job if a configured Python lacks what training imports."""
-    if not workflow.local_exec:  # the nodes may have another one under the same path
+    if executor() is not None:  # the nodes may have another one under the same path
         return
-    for python in {own_python(run.framework) for run in PLAN.possible} - {None}:
-        try:
-            done = subprocess.run([python, "-c", CAN_TRAIN], capture_output=True, text=True)
-            said = done.stderr.strip() or f"it ended with status {done.returncode}"
-            reason = said.splitlines()[-1] if done.returncode else None
-        except OSError as error:
-            reason = error.strerror
+    pythons = sorted({own_python(run.framework) for run in PLAN.possible} - {None})
+    with ThreadPoolExecutor() as threads:  # each takes a third of a second
+        reasons = list(threads.map(why_it_cannot_train, pythons))
+    for python, reason in zip(pythons, reasons, strict=True):
         if reason:
             sys.exit(
                 f"epochcost: config: python: {python}: {reason}; a Python of one's own is 3.11 or "
@@ -134,11 +213,8 @@ def refuse_own_python_without_packages():
 
 def refuse_dear_plan():
     """End the run before its first job if it would cost more than `max_cost_usd`."""
-    if KNOWN["max_cost_usd"] is None:
-        return
-    command = ["python", "scripts/estimate.py", plan_file(), *estimate_options()]
-    command.append(f"--most={KNOWN['max_cost_usd']}")
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr.strip() or "epochcost: scripts/estimate.py failed")
-    print(f"epochcost: {done.stdout.strip()}", file=sys.stderr)
+    process = estimating("--most", str(KNOWN["max_cost_usd"]), stderr=subprocess.PIPE)
+    said, why = process.communicate()
+    if process.returncode:
+        sys.exit(why.strip() or "epochcost: scripts/estimate.py failed")
+    print(f"epochcost: {said.strip()}", file=sys.stderr)

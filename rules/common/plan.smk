@@ -47,9 +47,27 @@ def up_to_round(wildcards):
     return [f"results/rounds/{number - 1}", *runs_of_round(number)]
 
 
+# The targets that make missing runs; without a target it is `all`. Any other only reads.
+MEASURING = {"all", "measure"}
+
+
+def measures():
+    """Whether this call is to make the runs that are missing."""
+    asked = workflow.dag_settings.targets
+    return not asked or not MEASURING.isdisjoint(asked)
+
+
 def measured(wildcards):
-    """What the analysis waits for: every record, including those of rounds not planned yet."""
-    show_plan()
+    """What the analysis waits for: every record that is there.
+
+    If this call measures, also every one that it will make, including those of rounds that are not
+    planned yet.
+    """
+    if not measures():
+        say_what_is_read()
+        return [here(path) for path in PLAN.inputs(RECORDS, MARKERS, missing=False)]
+    if workflow.output_settings.dryrun and PLAN.missing:
+        check_plan()
     files = set(PLAN.inputs(RECORDS, MARKERS))
     if KNOWN["precision"]:
         number = PLAN.runs
@@ -81,14 +99,40 @@ def plan_file():
 
 
 @cache
-def show_plan():
-    """Say after a dry run what it would train where, and what that would cost."""
-    if not (workflow.output_settings.dryrun and PLAN.missing):
-        return
-    command = ["python", "scripts/estimate.py", "/dev/stdin", *estimate_options()]
+def say_what_is_read():
+    """Say in a call that measures nothing what it reads, where that is not all it could be."""
+    there, missing = len(PLAN.existing), len(PLAN.missing)
+    if not there:
+        print(f"epochcost: no run was made yet: {RECORDS} holds no records", file=sys.stderr)
+    elif missing:
+        print(
+            f"epochcost: runs that are there: {there}; configured and missing: {missing} "
+            "(`snakemake` makes them)",
+            file=sys.stderr,
+        )
+
+
+def estimating(*options, **kept):
+    """Start to add up what the plan takes and costs; without a file, as a dry run leaves none.
+
+    Args:
+        kept: what becomes of its errors, as `subprocess.Popen` has it.
+    """
+    command = ["python", "scripts/estimate.py", "/dev/stdin", *estimate_options(), *options]
     with tempfile.TemporaryFile("w+") as table:
         table.write(plan_table())
         table.seek(0)
-        # It runs while Snakemake builds its graph.
-        process = subprocess.Popen(command, stdin=table, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            command,
+            stdin=table,
+            stdout=subprocess.PIPE,
+            text=True,
+            **kept,
+        )
+
+
+@cache
+def show_plan():
+    """Say after a dry run what it would train where, and what that would cost."""
+    process = estimating()  # while Snakemake builds its graph
     atexit.register(lambda: print(f"The plan, and its cost:\n{process.stdout.read()}", end=""))

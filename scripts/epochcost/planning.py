@@ -179,13 +179,16 @@ class Plan:
         """A file for each run: its record where that came from elsewhere, else its marker."""
         return sorted(str(_file(run.path(records), records, markers)) for run in runs)
 
-    def inputs(self, records: Path, markers: Path) -> list[str]:
+    def inputs(self, records: Path, markers: Path, missing: bool = True) -> list[str]:
         """What the analysis waits for: a file for each record that exists, or will.
 
         A run made here is represented by its marker (the output of its rule), a record that came
         from elsewhere by itself. The list is the same before and after the runs are made.
+
+        Args:
+            missing: whether it waits for the runs that are still to be made, too.
         """
-        paths = [*self.existing, *(run.path(records) for run in self.missing)]
+        paths = [*self.existing, *(run.path(records) for run in self.missing if missing)]
         return sorted(str(_file(path, records, markers)) for path in paths)
 
     def drop_stale_markers(self, records: Path, markers: Path) -> None:

@@ -54,11 +54,31 @@ def test_a_quick_run_of_little_data_has_epochs_of_all_of_it(samples, steps, mark
 
 
 @pytest.mark.parametrize(
-    ("epochs", "samples", "expected"), [(3, 512, 3), (1, 60_000, 8), (1, 5_000, 1)]
+    ("epochs", "samples", "expected"), [(3, 512, 3), (1, 60_000, 8), (1, 5_000, 5)]
 )
 def test_a_quick_run_is_never_longer_than_a_full_one(epochs, samples, expected):
     plan = schedule.plan("quick", RECIPE | {"epochs": epochs}, samples, 0)
     assert plan.epochs == expected
+
+
+@pytest.mark.parametrize("batch_size", [32, 128, 512, 1024, 2048, 4096, 8192])
+@pytest.mark.parametrize("epochs", [1, 2, 4, 5, 20])
+@pytest.mark.parametrize("samples", [800, 5_000, 25_000, 60_000])
+def test_a_quick_run_has_at_most_half_the_steps_of_a_full_one(samples, epochs, batch_size):
+    """Unless it would be too short to show anything."""
+    recipe = {"epochs": epochs, "batch_size": batch_size}
+    quick, full = (schedule.plan(scale, recipe, samples, samples) for scale in ("quick", "full"))
+    steps = quick.epochs * quick.steps
+    shortest = schedule.FEWEST_EPOCHS * schedule.FEWEST_STEPS
+    assert steps <= max(full.epochs * full.steps / 2, min(shortest, full.epochs * full.steps))
+    assert quick.steps >= min(schedule.FEWEST_STEPS, full.steps)
+
+
+def test_large_batches_make_a_quick_run_shorter_before_they_make_it_fewer_epochs():
+    """With all 25 steps of each, four epochs of IMDb were as many as the full run has."""
+    plan = schedule.plan("quick", {"epochs": 4, "batch_size": 1024}, 25_000, 25_000)
+    assert (plan.epochs, plan.steps, plan.evaluation_steps) == (8, 6, 6)
+    assert plan.marks == (1, 4)
 
 
 def test_a_recipe_without_validation_has_no_passes_and_no_time_of_them():
@@ -73,6 +93,8 @@ def test_a_recipe_without_validation_has_no_passes_and_no_time_of_them():
 def test_a_quick_run_of_fine_tuning_is_a_part_of_each_epoch():
     plan = schedule.plan("quick", {"epochs": 2, "batch_size": 64, "fine_tuning": {}}, 23_000, 2_000)
     assert (plan.epochs, plan.steps, plan.evaluation_steps) == (2, 6, 6)
+    plan = schedule.plan("quick", {"epochs": 2, "batch_size": 64, "fine_tuning": {}}, 800, 200)
+    assert (plan.epochs, plan.steps, plan.evaluation_steps) == (2, 6, 2)
 
 
 def test_the_input_alone_is_timed_over_no_more_steps_than_an_epoch_has():

@@ -35,29 +35,43 @@ def row() -> dict:
     }  # fmt: skip
 
 
+HERE = "0123456789ab"
+
+
+def answered(*rows: dict) -> list[str]:
+    return answer.sentences(pd.DataFrame(rows), BASES, HERE)
+
+
 def say(row: dict, **change) -> str:
-    return answer.sentences(pd.DataFrame([row | change]), BASES, "0123456789ab")[0]
+    """The sentences on one row, as one text."""
+    return " ".join(answered(row | change))
 
 
 def test_a_single_full_run(row):
-    assert say(row) == (
-        "This machine (AMD EPYC, 2 cores) trains mnist_mlp in 0.51x the time of the K80 of 2017 "
-        "(PyTorch, 33 s, a single run) and costs 0.10x as much ($0.000920 at $0.10 an hour, "
-        "$0.00120 billed)."
-    )
+    assert answered(row) == [
+        "This machine (AMD EPYC, 2 cores) trains mnist_mlp with PyTorch (33 s, a single run) "
+        "for $0.000920 at $0.10 an hour, $0.00120 billed.",
+        "That is 0.51x the time of the K80 of 2017 and 0.10x its cost.",
+    ]
 
 
 def test_everything_that_a_reader_must_know_is_said(row):
     this_hour, later = {"time_low": 30, "time_high": 40}, {"later_low": 25, "later_high": 50}
-    assert (
-        "(PyTorch, predicted 33 s, 30 s to 40 s this hour, 25 s to 50 s in another hour)"
-    ) in say(row, predicted=True, **this_hour, **later)
-    assert "(PyTorch, 33 s, a single run, 25 s to 50 s in another hour)" in say(row, **later)
+    assert "(predicted 33 s, 30 s to 40 s this hour, 25 s to 50 s in another hour)" in say(
+        row, predicted=True, **this_hour, **later
+    )
+    assert "(33 s, a single run, 25 s to 50 s in another hour)" in say(row, **later)
     interval = this_hour | {"time_confidence": 0.75}
     said = say(row, runs=3, **interval, **later)
-    assert "(PyTorch, 33 s, median of 3 runs, 30 s to 40 s in these hours)" in said
+    assert (
+        "with PyTorch (33 s, median of 3 runs, 30 s to 40 s in these hours on this machine)" in said
+    )
+    elsewhere = say(row, runs=3, **interval, machine_id="ba9876543210")
+    assert "30 s to 40 s in these hours on that machine)" in elsewhere
+    both = say(row, runs=3, **interval | {"machines": 2})
+    assert "30 s to 40 s in these hours)" in both
     quick = interval | {"time_confidence": float("nan"), "predicted": True}
-    assert "(PyTorch, predicted 33 s, median of 3 quick runs, 30 s to 40 s this hour)" in say(
+    assert "with PyTorch (predicted 33 s, median of 3 quick runs, 30 s to 40 s this hour)" in say(
         row, runs=3, **quick
     )
     assert "median of 9 runs on 3 machines" in say(row, runs=9, machines=3, **interval)
@@ -73,26 +87,28 @@ def test_everything_that_a_reader_must_know_is_said(row):
     assert "2 epochs, not 20" in say(row, epochs=2)
     assert "different recipe" in say(row, own_recipe=False)
     assert "batch size 512, not 128" in say(row, batch_size=512)
-    assert "a spot price against an on-demand one" in say(
+    assert "its cost, a spot price against an on-demand one." in say(
         row, mixed_price_kinds=True, price_kind="spot"
     )
 
 
 def test_an_unknown_cost_is_no_number(row):
-    text = say(row, cost_usd=float("nan"))
-    assert text.endswith("at an unknown cost (no price configured; set one: --config price=0.10).")
+    first, over, how = answered(row | {"cost_usd": float("nan")})
+    assert first.endswith(" at an unknown cost.")
+    assert over == "That is 0.51x the time of the K80 of 2017."
+    assert how == "For the cost, set the price of this machine: --config price=0.10."
 
 
 def test_a_machine_elsewhere_cannot_be_priced_here(row):
-    text = say(row, cost_usd=float("nan"), machine_id="ba9876543210")
+    text = answered(row | {"cost_usd": float("nan"), "machine_id": "ba9876543210"})[0]
     assert text.endswith("at an unknown cost (set its price on that machine).")
 
 
 def test_what_compares_with_no_published_run_has_a_time_and_a_cost(row):
     nothing = float("nan")
     assert say(row, workload="own", time_relative=nothing, cost_relative=nothing) == (
-        "This machine (AMD EPYC, 2 cores) trains own (PyTorch, 33 s, a single run) "
-        "for $0.000920 at $0.10 an hour, $0.00120 billed; no published run compares with it."
+        "This machine (AMD EPYC, 2 cores) trains own with PyTorch (33 s, a single run) "
+        "for $0.000920 at $0.10 an hour, $0.00120 billed. No published run compares with it."
     )
     spot = {"price_kind": "spot", "time_relative": nothing, "cost_relative": nothing}
     for mixed in (False, True):
@@ -100,28 +116,78 @@ def test_what_compares_with_no_published_run_has_a_time_and_a_cost(row):
         assert "at $0.10 an hour (spot), $0.00120 billed" in said
 
 
-def test_this_machine_comes_first_and_of_a_workload_the_quickest(row):
+def test_a_workload_has_the_best_here_the_k80_and_the_best_other_machine(row):
     slow, other = row | {"time_s": 50.0}, row | {"machine_id": "ba" * 6, "time_s": 20.0}
+    slow |= {"framework": "keras-jax"}
+    slower = other | {"time_s": 90.0, "machine_id": "cd" * 6}
     cnn = row | {"workload": "mnist_cnn", "time_s": 400.0}
-    said = answer.sentences(pd.DataFrame([other, slow, row, cnn]), BASES, "0123456789ab")
-    for text, time in zip(said, ("6.67 min", "33 s", "50 s", "20 s"), strict=True):
-        assert f", {time}, a single run)" in text
+    said = answered(slower, other, slow, row, cnn)
+    assert said[0].startswith("This machine (AMD EPYC, 2 cores) trains mnist_cnn with PyTorch (")
+    assert said[2].startswith(
+        "This machine (AMD EPYC, 2 cores) trains mnist_mlp fastest so far with PyTorch (33 s, "
+    )
+    assert said[3] == "That is 0.51x the time of the K80 of 2017 and 0.10x its cost."
+    assert said[4] == (
+        "The fastest other machine, AMD EPYC, 2 cores (babababababa), takes 0.61x that time with "
+        "PyTorch (20 s, a single run) for $0.000920 at $0.10 an hour, $0.00120 billed."
+    )
+    assert said[5:] == ["2 other results are in the tables of the report."]
+
+
+def test_however_many_results_there_are_a_workload_has_three_sentences(row):
+    """One line more says how many are left out."""
+    rows = [
+        row | {"workload": workload, "framework": f"f{number % 9}", "time_s": 20.0 + number}
+        | {"machine_id": HERE if number % 2 else f"{number:012d}", "variant": f"v{number}"}
+        for workload in ("mnist_mlp", "mnist_cnn", "own")
+        for number in range(80)
+    ]  # fmt: skip
+    said = answered(*rows)
+    assert len(said) == 3 * 3 + 1
+    assert said[-1] == f"{3 * (80 - 2)} other results are in the tables of the report."
+
+
+def test_where_this_machine_was_not_measured_the_best_known_stands(row):
+    others = [
+        row | {"machine_id": name * 6, "time_s": time} for name, time in (("ba", 20.0), ("cd", 9))
+    ]
+    first, _, other = answered(*others)
+    assert first.startswith(
+        "mnist_mlp was not measured on this machine; the fastest so far is AMD EPYC, 2 cores "
+        "(cdcdcdcdcdcd) with PyTorch (9 s"
+    )
+    assert "AMD EPYC, 2 cores (babababababa), takes 2.22x that time" in other
+
+
+@pytest.mark.parametrize(
+    "another",
+    [
+        {"train_samples": 800, "data_complete": False},
+        {"synthetic": True},
+        {"epochs": 2},
+        {"weights": "random"},
+        {"own_recipe": False},
+    ],
+)
+def test_machines_are_compared_by_the_same_training_alone(row, another):
+    said = answered(row, row | {"machine_id": "ba" * 6, "time_s": 1.0} | another)
+    assert not [text for text in said if "other machine" in text]
 
 
 @pytest.mark.parametrize("unfit", [{"quality_reached": False}, {"own_recipe": False}])
 def test_what_learnt_too_little_or_something_else_does_not_come_first(row, unfit):
-    quick = row | {"time_s": 20.0} | unfit
-    said = answer.sentences(pd.DataFrame([quick, row]), BASES, "0123456789ab")
-    assert ["20 s" in text for text in said] == [False, True]
+    quick = row | {"time_s": 20.0, "framework": "keras-jax"} | unfit
+    assert "with PyTorch (33 s, " in answered(quick, row)[0]
 
 
 def test_rows_of_one_name_are_told_apart(row):
-    newer = row | {"framework_version": "torch 3"}
-    first, second = answer.sentences(pd.DataFrame([row, newer]), BASES, "0123456789ab")
-    assert "(PyTorch, torch 2, 33 s, a single run)" in first
-    assert "(PyTorch, torch 3, 33 s, a single run)" in second
+    newer = row | {"framework_version": "torch 3", "machine_id": "ba" * 6}
+    first, _, other = answered(row, newer)
+    assert "with PyTorch (torch 2, 33 s, a single run)" in first
+    assert "with PyTorch (torch 3, 33 s, a single run)" in other
+    third = row | {"framework_version": "torch 3"}
     more = {"time_relative_low": None, "time_relative_high": None, "price_date": "", "metric": ""}
-    (cells, _) = page.section("w", "W", pd.DataFrame([row | more, newer | more]), {}).rows
+    (cells, _) = page.section("w", "W", pd.DataFrame([row | more, third | more]), {}).rows
     assert cells["remarks"] == "torch 2"
     tuned = [row | {"variant": "tuned", "settings": text} for text in ("", "a=1", "a=2")]
     assert names.tell_apart(pd.DataFrame(tuned)) == ["", "a=1", "a=2"]
@@ -157,8 +223,36 @@ def test_a_failed_run_is_a_sentence():
     ]
 
 
-def test_another_machine_is_not_this_machine(row):
-    assert say(row, machine_id="ba9876543210").startswith("AMD EPYC, 2 cores (ba9876543210) trains")
+def test_many_failed_runs_are_counted():
+    run = {"source_id": "own", "status": "failed", "workload": "w", "trial": 1, "variant": "tuned"}
+    run |= {"framework": "pytorch", "hardware_label": "A", "reason": "train: out of memory"}
+    said = answer.failures(pd.DataFrame([run | {"trial": trial} for trial in range(4)]))
+    assert said == ["4 runs failed; the report names each, with the reason."]
+    html = render(runs=[run | {"run_id": f"local/w-{number}", "noise": ""} for number in range(4)])
+    assert html.count("out of memory") == 4
+    assert '<details class="warning"><summary><strong>4 run(s) failed' in html
+
+
+@pytest.mark.parametrize(
+    ("wall_s", "changes", "said"),
+    [
+        (20.0, [], True),
+        (19.0, [], False),
+        (20.0, [{"predicted": False}], False),
+        (20.0, [{"machine_id": "ba" * 6}], False),
+    ],
+)
+def test_where_a_quick_run_is_hardly_shorter_a_full_one_is_recommended(row, wall_s, changes, said):
+    """A full run would take 33 s, and 7 s to start."""
+    run = row | {"status": "ok", "predicted": True, "wall_s": wall_s, "overhead_s": 7.0}
+    if changes and "predicted" in changes[0]:
+        runs = [run, run | changes[0]]
+    else:
+        runs = [run | change for change in changes or [{}]]
+    found = answer.worth_a_full_run(pd.DataFrame(runs), HERE)
+    assert bool(found) == said
+    if said:
+        assert "for mnist_mlp: snakemake --config scale=full." in found[0]
 
 
 def test_real_data_stand_for_generated_ones_and_full_runs_for_predictions(row):

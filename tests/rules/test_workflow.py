@@ -35,6 +35,12 @@ def jobs(clone, *words: str) -> str:
     return shown.stdout + shown.stderr
 
 
+def on_slurm(*rules: str) -> list[str]:
+    """Options that send trainings to a cluster, as this machine is no such hardware."""
+    where = [f"{rule}:slurm_partition=somewhere" for rule in rules]
+    return ["--executor", "slurm", "--jobs", "1", "--set-resources", *where]
+
+
 def table(clone, name: str) -> list[dict[str, str]]:
     with open(clone.folder / f"results/tables/{name}.csv", newline="") as file:
         return list(csv.DictReader(file))
@@ -152,8 +158,11 @@ def test_a_profile_plans_from_the_root(done):
 
 
 def test_training_rules_are_made_per_hardware(done):
-    planned = jobs(done, "--config", "hardware=local,gce-p100,gce-t4,gce-n1-highcpu-16")
-    for rule in ("train_gce_p100", "train_gce_t4", "train_gce_n1_highcpu_16"):
+    rules = ("train_gce_p100", "train_gce_t4", "train_gce_n1_highcpu_16")
+    planned = jobs(
+        done, *on_slurm(*rules), "--config", "hardware=gce-p100,gce-t4,gce-n1-highcpu-16"
+    )
+    for rule in rules:
         assert re.search(rf"{rule}\s+2", planned)
 
 
@@ -161,7 +170,7 @@ def test_a_machine_is_not_measured_as_another(done):
     failed = done.snakemake("--config", "hardware=gce-p100", "frameworks=pytorch", check=False)
     assert failed.returncode == 1
     assert "\nepochcost: this machine is not gce-p100" in failed.stderr
-    assert "rule train_gce_p100" not in failed.stderr
+    assert "\nJob " not in failed.stderr
     assert not list((done.folder / "results/runs").glob("gce-p100/**/*.json"))
 
 
@@ -179,7 +188,7 @@ def test_a_python_without_the_packages_of_training_is_refused(done):
         assert failed.returncode == 1
         assert f"\nepochcost: config: python: {bare}: " in failed.stderr
         assert reason in failed.stderr
-        assert "rule train_local" not in failed.stderr
+        assert "\nJob " not in failed.stderr
 
 
 def test_a_tuned_training_waits_for_a_search_where_none_was_made(clone):
@@ -200,7 +209,7 @@ def test_a_tuned_training_waits_for_a_search_where_none_was_made(clone):
 
 def test_all_stands_for_every_workload_and_framework(clone):
     everything = ("workloads=all", "frameworks=all", "data={source: synthetic}")
-    planned = jobs(clone, "--config", "hardware=gce-t4", *everything)
+    planned = jobs(clone, *on_slurm("train_gce_t4"), "--config", "hardware=gce-t4", *everything)
     assert re.search(r"train_gce_t4\s+31", planned)
 
 
@@ -269,7 +278,7 @@ def test_what_this_machine_cannot_compute_is_refused_before_the_first_job(done):
     failed = done.snakemake("measure", "--config", "variants=bfloat16", check=False)
     assert failed.returncode == 1
     assert "epochcost: this machine has no arithmetic for bfloat16" in failed.stderr
-    assert "localrule" not in failed.stderr
+    assert "\nJob " not in failed.stderr
     assert done.records() == before
 
 

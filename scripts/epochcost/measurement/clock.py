@@ -106,6 +106,8 @@ class Clock:
         self.wall_before = 0.0
         self.resume_from: Path | None = None
         self.keep: Callable[[Clock, Callable[[Path], None]], None] = lambda clock, write: None
+        # Told of each epoch before it is timed: its number, and how many there are.
+        self.begins: Callable[[int, int], None] = lambda number, epochs: None
         self._begin = self._eval_begin = 0.0
         self._next_mark = self._next_eval_mark = math.inf
         self._index = -1  # of the last step reported in this part of the epoch
@@ -130,6 +132,7 @@ class Clock:
         """An epoch begins; the device is idle."""
         self.phase_now = "train" if self.epochs else "first_step"
         self.epochs.append(Epoch(len(self.epochs) + 1))
+        self.begins(len(self.epochs), self.schedule.epochs)
         self._next_mark = _first_after(0, self.schedule.marks)
         self.synchronise()
         self._begin = time.perf_counter()

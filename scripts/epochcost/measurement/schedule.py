@@ -9,6 +9,10 @@ from dataclasses import dataclass
 QUICK_EPOCHS = 8
 QUICK_STEPS = 32
 LAST_STEPS = 2
+# With little data, or in large batches, they are shorter, then fewer, so that a quick run has no
+# more than half the steps of a full one; but not fewer than show how epochs vary.
+FEWEST_STEPS = 4
+FEWEST_EPOCHS = 3
 # Enough that the start of a pass weighs little.
 INPUT_STEPS = 331
 # Fine-tuning a large model takes seconds per step on a processor, and its epochs differ in kind.
@@ -50,16 +54,36 @@ def plan(scale: str, recipe: dict, train_samples: int, validation_samples: int) 
     Args:
         recipe: the workload's entry of config/workloads.yaml.
     """
-    epochs, batch, most = recipe["epochs"], recipe["batch_size"], None
+    epochs, batch = recipe["epochs"], recipe["batch_size"]
+    counts = (train_samples, validation_samples)
+    limits: list[int | None] = [None, None]
     if scale == "quick" and "fine_tuning" in recipe:
-        most = QUICK_TUNING_STEPS
+        # At most half of each pass: the model makes that of validation again at the end.
+        half = [math.ceil(samples / batch / 2) for samples in counts]
+        limits = [min(QUICK_TUNING_STEPS, steps) for steps in half]
     elif scale == "quick":
-        most = QUICK_STEPS
-        # With little data, no more than a full run takes.
-        steps = math.ceil(train_samples / batch)
-        epochs = min(QUICK_EPOCHS, epochs * steps // min(most, steps))
-    training, validation = (_part(n, batch, most) for n in (train_samples, validation_samples))
+        epochs, *limits = _quick(epochs, *(math.ceil(samples / batch) for samples in counts))
+    training, validation = (
+        _part(samples, batch, most) for samples, most in zip(counts, limits, strict=True)
+    )
     return Schedule(epochs, *training, *validation)
+
+
+def _quick(epochs: int, steps: int, evaluation_steps: int) -> tuple[int, int, int]:
+    """Epochs of a quick run, and the most steps of their two passes.
+
+    Args:
+        epochs, steps, evaluation_steps: those of a full run.
+    """
+
+    def limit(steps: int, passes: int) -> int:
+        return min(QUICK_STEPS, max(FEWEST_STEPS, epochs * steps // 2 // passes))
+
+    few = min(steps, limit(steps, QUICK_EPOCHS))
+    enough = max(FEWEST_EPOCHS, epochs * steps // 2 // few)
+    # With very little data, no more than a full run takes.
+    short = min(QUICK_EPOCHS, enough, epochs * steps // few)
+    return short, few, limit(evaluation_steps, short)
 
 
 def _part(samples: int, batch: int, most: int | None) -> tuple[int, int, tuple[int, ...]]:
