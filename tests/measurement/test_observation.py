@@ -7,7 +7,7 @@ from epochcost.measurement.clock import Clock, Epoch
 from epochcost.measurement.schedule import plan
 
 RECIPE = {
-    "epochs": 2,
+    "epochs": 20,
     "batch_size": 10,
     "quality": {"metric": "val_accuracy", "target": 0.9},
 }
