@@ -54,7 +54,7 @@ def run(tmp_path, data, monkeypatch):
         monkeypatch.setattr(frameworks, "load", lambda name, settings: stand_in)
         monkeypatch.setattr(train.yardstick, "asked", lambda: None)  # which takes a second
         # Nothing is trained, so nobody need wait for it.
-        monkeypatch.setattr(train, "turn", lambda: contextlib.nullcontext(waited))
+        monkeypatch.setattr(train, "turn", lambda who: contextlib.nullcontext(waited))
         options = {
             "workload": "mnist_mlp",
             "framework": "pytorch",
@@ -69,6 +69,7 @@ def run(tmp_path, data, monkeypatch):
             "batch_size": None,
             "epochs": None,
             "time_limit": None,
+            "progress": None,
             "record": tmp_path / "local/mnist_mlp/pytorch/default-1.json",
         }
         arguments = argparse.Namespace(**(options | change))

@@ -25,7 +25,8 @@ def done(clone):
         data={"source": "synthetic", "mirror": ""},
         price={"per_hour_usd": 0.1, "kind": "on_demand"},
     )
-    clone.output = clone.snakemake().stdout
+    made = clone.snakemake()
+    clone.output, clone.printed = made.stdout, made.stdout + made.stderr
     return clone
 
 
@@ -60,10 +61,21 @@ def test_everything_is_made_and_marked_synthetic(done):
         assert len(table(done, name)) > 50
     assert (done.folder / "results/quality.md").read_text().startswith("No full run on real data")
     answer = (done.folder / "results/answer.txt").read_text()
-    assert answer.count("This machine") == 2
-    assert answer.count("synthetic data") == 2
+    assert answer.count("This machine") == 1
+    assert answer.count("synthetic data") == 1
+    assert "1 other result is in the tables" in answer
     for name in ("mnist_mlp-time.svg", "mnist_mlp-cost.png", "twitter_bilstm-cost.svg"):
         assert (done.folder / "results/figures" / name).stat().st_size > 10_000
+
+
+def test_a_call_says_what_it_did_and_little_else(done):
+    """What is said once a minute depends on how fast the machine is."""
+    lines = [line for line in done.printed.splitlines() if not re.search("epoch |waits|prep", line)]
+    assert len(lines) <= 60
+    for framework in ("pytorch", "keras-tensorflow"):
+        assert f"Training mnist_mlp/{framework}/default-1\n" in done.printed
+        assert f"epochcost: mnist_mlp/{framework}/default-1: done, " in done.output
+    assert "epochcost: the report is results/report.html" in done.output
 
 
 def test_the_report_is_one_file_that_needs_no_network(done):
