@@ -85,7 +85,7 @@ def show_plan():
     """Say after a dry run what it would train where, and what that would cost."""
     if not (workflow.output_settings.dryrun and PLAN.missing):
         return
-    command = ["python", "scripts/estimate.py", "/dev/stdin", *estimate_options()]
+    command = [*"python scripts/estimate.py /dev/stdin".split(), *estimate_options()]
     with tempfile.TemporaryFile("w+") as table:
         table.write(plan_table())
         table.seek(0)
