@@ -22,7 +22,7 @@ endif
 # versions than the pins, packages from elsewhere.
 override PIP_USER := 0
 export PIP_USER
-unexport PYTHONPATH PYTHONHOME PIP_CONSTRAINT PIP_TARGET PIP_PREFIX
+unexport PYTHONPATH PYTHONHOME PYTHONOPTIMIZE PIP_CONSTRAINT PIP_TARGET PIP_PREFIX
 unexport UV_CONSTRAINT UV_OVERRIDE UV_EXCLUDE UV_EXCLUDE_NEWER UV_REQUIRE_HASHES UV_SYSTEM_PYTHON
 
 # Caches need a home folder that can be written, which an account without a name has not.

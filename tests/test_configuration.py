@@ -277,3 +277,12 @@ def test_recipes_that_are_none_are_one_line_for_a_training_too(tmp_path, text):
     path.write_text(text)
     with pytest.raises(InputError, match=r"workloads\.yaml"):
         recipes.load(path)
+
+
+def test_hardware_whose_rules_would_have_one_name_is_refused(tmp_path, settings):
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    path = tmp_path / "config/hardware.yaml"
+    path.write_text(path.read_text() + "a-b: {label: x}\na.b: {label: y}\n")
+    configuration.load(settings | {"hardware": "a-b"}, tmp_path)
+    with pytest.raises(InputError, match=r"a-b and a\.b differ"):
+        configuration.load(settings | {"hardware": "a-b,a.b"}, tmp_path)

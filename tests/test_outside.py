@@ -96,7 +96,7 @@ def test_a_path_in_the_configuration_is_one_that_snakemake_leaves_as_it_is(key, 
         settings[key] = settings[key] | {nested[key]: value}
     else:
         settings[key] = value
-    with pytest.raises(InputError, match=f"config: {key}.*is not of the form"):
+    with pytest.raises(InputError, match=f"config: {key}.*is not a path or an address"):
         configuration.load(settings)
 
 

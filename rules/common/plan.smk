@@ -118,7 +118,7 @@ def estimating(*options, **kept):
     Args:
         kept: what becomes of its errors, as `subprocess.Popen` has it.
     """
-    command = ["python", "scripts/estimate.py", "/dev/stdin", *estimate_options(), *options]
+    command = [*"python scripts/estimate.py /dev/stdin".split(), *estimate_options(), *options]
     with tempfile.TemporaryFile("w+") as table:
         table.write(plan_table())
         table.seek(0)

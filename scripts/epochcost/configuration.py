@@ -114,6 +114,7 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     schemas.check(settings, root / "config/schemas/config.schema.json", "config")
     _check_values(settings, hardware)
     _check_names("hardware", settings["hardware"], hardware)
+    _check_alike(settings["hardware"])
     named = {key: settings[key] != ["all"] for key in ("workloads", "frameworks")}
     modern = [name for name, framework in FRAMEWORKS.items() if not framework.legacy]
     settings["frameworks"] = _expanded(settings["frameworks"], modern)
@@ -300,6 +301,18 @@ def _check_names(what: str, names: list[str], known: Mapping[str, Any]) -> None:
     for name in names:
         if name not in known:
             raise InputError(f"unknown {what} '{name}'; {nearest(name, known)}")
+
+
+def _check_alike(hardware: list[str]) -> None:
+    """Refuse ids whose rules would have one name, as a rule's name has neither `-` nor `.`."""
+    rules: dict[str, str] = {}
+    for name in hardware:
+        other = rules.setdefault(re.sub(r"[-.]", "_", name), name)
+        if other != name:
+            raise InputError(
+                f"config: hardware: {other} and {name} differ only in signs that no rule can have "
+                "in its name; rename one in config/hardware.yaml"
+            )
 
 
 def _check_combinations(configuration: Configuration) -> None:

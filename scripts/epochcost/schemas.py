@@ -99,7 +99,8 @@ def _explain(error: jsonschema.ValidationError) -> str:
         case "minItems" | "minLength" | "minProperties":
             return "it is empty"
         case "pattern":
-            return f"{_shown(value)} is not of the form {limit}"
+            words = error.schema.get("$comment", f"of the form {limit}")  # said in the schema
+            return f"{_shown(value)} is not {words}"
         case "maxLength":
             return f"{_shown(value)} is longer than {limit} characters"
         case "uniqueItems":

@@ -136,7 +136,7 @@ def test_one_sentence_says_so_and_what_to_do(make_tables, crowded):
         "workloads=mnist_mlp frameworks=keras-tensorflow"
     ]
     (said,) = answer.overloads(runs, elsewhere)
-    assert f"with Keras TensorFlow on AMD EPYC, 2 cores ({here}): others" in said
+    assert f"with Keras TensorFlow on AMD EPYC, 2 cores ({here} kernel " in said
     assert "when that machine is free, run there: snakemake" in said
     other = made_later(crowded, 2)
     other["run"] |= {"framework": "pytorch", "variant": "bfloat16"}

@@ -77,14 +77,17 @@ def _without_options(workload: str, context: pd.DataFrame) -> list[str]:
 
 
 def _unpriced(rows: pd.DataFrame | None) -> list[str]:
-    """The machines of one's own that cannot be compared, each with its best time."""
+    """The machines of one's own that cannot be compared, each with its best time.
+
+    What was measured goes before what was predicted.
+    """
     if rows is None or rows.empty:
         return []
-    best = rows.sort_values("time_s", kind="stable").drop_duplicates(_MACHINE)
+    ordered = rows.sort_values(["predicted", "time_s"], kind="stable")
     said = [
         f"{row.hardware_label} ({row.machine_id or row.hardware_id}, "
-        f"{amounts.seconds(row.time_s)} with {names.framework(row.framework, row.variant)})"
-        for row in best.fillna({"machine_id": ""}).itertuples()
+        f"{'predicted ' if row.predicted else ''}{amounts.seconds(row.time_s)} with {names.framework(row.framework, row.variant)})"
+        for row in ordered.drop_duplicates(_MACHINE).fillna({"machine_id": ""}).itertuples()
     ]
     return [f"  Measured too, but without a price: {'; '.join(said)}."]
 
