@@ -4,6 +4,7 @@ In: results/tables/, results/figures/, results/runs/, data/published/. Out: an H
 needs no network; beside it the answer as text.
 """
 
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -32,8 +33,10 @@ def main() -> None:
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     own = answer.own_rows(relative, baselines)
     runs = tables.read(arguments.tables / "runs.csv")
-    here = machine.describe()["id"]
-    sentences = answer.sentences(own, baselines, here) + answer.overloads(runs, here)
+    about = machine.describe()
+    inside = {"environment": os.environ.get("EPOCHCOST_CONTAINER")}
+    here, host = about["id"], hosts.host_of({"machine": about, "software": inside})
+    sentences = answer.sentences(own, baselines, here, host) + answer.overloads(runs, here)
     sentences += answer.worth_a_full_run(runs, here) + answer.failures(runs)
     aside = tables.read(arguments.tables / "set_aside.csv")
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")

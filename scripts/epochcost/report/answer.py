@@ -33,7 +33,9 @@ def own_rows(relative: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
     return best_known(relative[relative.source_id.eq(OWN) & over_main])
 
 
-def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> list[str]:
+def sentences(
+    own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str, host: str = ""
+) -> list[str]:
     """At most three sentences a workload, and a line that counts what they leave out.
 
     The fastest here, or the fastest known where this machine was not measured; that against the
@@ -44,6 +46,8 @@ def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> li
     Args:
         own: rows of relative.csv (`own_rows`).
         machine_id: the machine called `this machine`.
+        host: what it is now (`records.hosts`). Where it was measured like this, what it was before,
+            such as with another kernel, does not count.
     """
     years = baselines[baselines.scope.eq("all")].set_index("workload").price_book.str[:4]
     here = own.machine_id.eq(machine_id)
@@ -58,9 +62,12 @@ def sentences(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> li
     workloads = sorted(own.workload.unique(), key=lambda name: (not _any(here, own, name), name))
     for workload in workloads:
         rows = ranked[ranked.workload.eq(workload)]
-        first = (rows[rows.here] if rows.here.any() else rows).head(1)
+        first = _first_choice(rows, host)
         shown = pd.concat([first, _best_other(rows, first.iloc[0])])
-        best, *others = shown.assign(apart=names.tell_apart(shown, but="machine_id")).itertuples()
+        shown = shown.assign(apart=names.tell_apart(shown, but="machine_id"))
+        if rows[rows.here].host.nunique() > 1:
+            shown["apart"] = shown.host.where(shown.here & shown.apart.eq(""), shown.apart)
+        best, *others = shown.itertuples()
         said.append(_of_best(best, len(rows[rows.here]) > 1))
         said.append(_over_baseline(best, years.get(workload)))
         said += [_of_other(other, best) for other in others]
@@ -157,6 +164,14 @@ def worth_a_full_run(runs: pd.DataFrame, machine_id: str) -> list[str]:
 
 def _any(mask: pd.Series, own: pd.DataFrame, workload: str) -> bool:
     return bool((mask & own.workload.eq(workload)).any())
+
+
+def _first_choice(rows: pd.DataFrame, host: str) -> pd.DataFrame:
+    """The best row of this machine as it is now; else of it as it was; else of all."""
+    for chosen in (rows.here & rows.host.eq(host), rows.here):
+        if chosen.any():
+            return rows[chosen].head(1)
+    return rows.head(1)
 
 
 def _best_other(rows: pd.DataFrame, best: pd.Series) -> pd.DataFrame:
