@@ -72,6 +72,14 @@ def forget_python() -> None:
         del os.environ[name]
 
 
+def ignore_user_packages() -> None:
+    """Keep what `pip install --user` left out of what this process starts.
+
+    Python of conda sees it, unlike that of a virtual environment.
+    """
+    os.environ["PYTHONNOUSERSITE"] = "1"
+
+
 def effective() -> dict[str, str]:
     """The variables that are set and change how a framework computes, with their values.
 
