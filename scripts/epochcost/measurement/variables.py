@@ -53,6 +53,8 @@ _EFFECTIVE = (
     *("XLA_PYTHON_CLIENT_ALLOCATOR", "XLA_PYTHON_CLIENT_PREALLOCATE"),
 )
 
+_NO_USER_PACKAGES = "PYTHONNOUSERSITE"
+
 
 def lift_limits() -> None:
     """Remove limits on threads and epochs; to use fewer cores, allow fewer (taskset).
@@ -69,7 +71,8 @@ def forget_python() -> None:
     They say where the user's Python finds packages. A pinned environment has its own.
     """
     for name in [name for name in os.environ if name.startswith("PYTHON")]:
-        del os.environ[name]
+        if name != _NO_USER_PACKAGES:
+            del os.environ[name]
 
 
 def ignore_user_packages() -> None:
@@ -77,7 +80,7 @@ def ignore_user_packages() -> None:
 
     Python of conda sees it, unlike that of a virtual environment.
     """
-    os.environ["PYTHONNOUSERSITE"] = "1"
+    os.environ[_NO_USER_PACKAGES] = "1"
 
 
 def effective() -> dict[str, str]:
