@@ -270,8 +270,11 @@ def test_snakemake_forgets_the_users_python_for_all_jobs(tmp_path):
 def test_what_was_started_by_hand_with_other_packages_says_so(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "/somewhere")
     assert variables.effective()["PYTHONPATH"] == "/somewhere"
+    monkeypatch.delenv("PYTHONNOUSERSITE", raising=False)
+    variables.ignore_user_packages()
     variables.forget_python()
     assert "PYTHONPATH" not in variables.effective()
+    assert os.environ["PYTHONNOUSERSITE"] == "1", "it takes packages away and brings none"
 
 
 def test_make_installs_what_is_pinned_whatever_is_set(tmp_path):

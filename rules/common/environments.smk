@@ -7,8 +7,7 @@ USES_CONDA = any(
     str(method) == "conda" for method in workflow.deployment_settings.deployment_method
 )
 if USES_CONDA:
-    # Python of conda, unlike that of a virtual environment, sees what `pip install --user` left.
-    os.environ["PYTHONNOUSERSITE"] = "1"
+    variables.ignore_user_packages()
 
 
 def has_gpu(hardware):

@@ -53,6 +53,8 @@ _EFFECTIVE = (
     *("XLA_PYTHON_CLIENT_ALLOCATOR", "XLA_PYTHON_CLIENT_PREALLOCATE"),
 )
 
+_NO_USER_PACKAGES = "PYTHONNOUSERSITE"
+
 
 def lift_limits() -> None:
     """Remove limits on threads and epochs; to use fewer cores, allow fewer (taskset).
@@ -69,7 +71,16 @@ def forget_python() -> None:
     They say where the user's Python finds packages. A pinned environment has its own.
     """
     for name in [name for name in os.environ if name.startswith("PYTHON")]:
-        del os.environ[name]
+        if name != _NO_USER_PACKAGES:
+            del os.environ[name]
+
+
+def ignore_user_packages() -> None:
+    """Keep what `pip install --user` left out of what this process starts.
+
+    Python of conda sees it, unlike that of a virtual environment.
+    """
+    os.environ[_NO_USER_PACKAGES] = "1"
 
 
 def effective() -> dict[str, str]:
