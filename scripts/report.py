@@ -36,7 +36,7 @@ def main() -> None:
     about = machine.describe()
     inside = {"environment": os.environ.get("EPOCHCOST_CONTAINER")}
     here, host = about["id"], hosts.host_of({"machine": about, "software": inside})
-    sentences = answer.sentences(own, baselines, here, host) + answer.overloads(runs, here)
+    sentences = answer.sentences(own, baselines, here, host) + answer.unusable(runs, here)
     sentences += answer.worth_a_full_run(runs, here) + answer.failures(runs)
     aside = tables.read(arguments.tables / "set_aside.csv")
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")

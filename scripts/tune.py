@@ -32,8 +32,8 @@ from epochcost.measurement import machine, variables
 from epochcost.measurement.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU, PAUSED
 from epochcost.measurement.orphans import end_with_parent
 from epochcost.records.check import LOSS
-from epochcost.records.load import overload
 from epochcost.records.record import recipe_id
+from epochcost.records.usable import why_unusable
 from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -287,22 +287,22 @@ class Runs:
         Raises:
             InputError: others used so much of the machine, twice, that nothing can be found.
         """
-        outcome, overloaded = None, ""
+        outcome, unusable = None, ""
         for _ in range(_ATTEMPTS):
             content = self._attempt(settings, epochs, trial)
             said = content and outcome_of(content, self.recipe["epochs"])
-            overloaded = overload(content) if said else ""
+            unusable = why_unusable(content) if said else ""
             self.version = content["software"]["framework_version"] if content else self.version
             flags = content["noise"]["flags"] if content else []
             what = f"{epochs} epochs" if epochs else "quick"
             seconds = f"{said.seconds:.1f} s" if said else "failed"
             print(what, json.dumps(settings), ", ".join([seconds, *flags]), flush=True)
-            outcome = (None if overloaded else said) or outcome
+            outcome = (None if unusable else said) or outcome
             if not any(flag.startswith(_PASSING) for flag in flags):
                 break
-        if overloaded and outcome is None:
+        if unusable and outcome is None:
             raise errors.InputError(
-                f"{overloaded} during a run and its repeat, so their times say nothing; search "
+                f"{unusable} during a run and its repeat, so their times say nothing; search "
                 "again when the machine is free"
             )
         self._first = self._first or outcome

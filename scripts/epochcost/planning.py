@@ -86,10 +86,10 @@ class Series:
     def narrow(self, number: int, precision: float, keep_disturbed: bool) -> bool:
         """Whether the first `number` runs give the median as precisely as wanted.
 
-        True also where none of them succeeded, or all were overloaded: more of the same will not
+        True also where none of them succeeded, or all were unusable: more of the same will not
         either. Of the machine at hand, those count that are of the same host as the last of them.
         """
-        # The time of an overloaded run says nothing, so others are made in its place.
+        # The time of an unusable run says nothing, so others are made in its place.
         ended_well = [one for one in self.done[:number] if rows.status_of(one) == "ok"]
         if self.hardware == LOCAL:
             last = hosts.host_of(ended_well[-1]) if ended_well else ""

@@ -16,7 +16,7 @@ from epochcost.costs.billing import BILLED, Rental
 from epochcost.costs.market import PRICE_HOLDS, Market
 from epochcost.costs.rows import OWN
 from epochcost.hardware import is_unsupported
-from epochcost.records.load import OVERLOADED
+from epochcost.records.usable import UNUSABLE
 from epochcost.statistics.spread import Spread
 
 # Random draws for the probability of being the cheapest.
@@ -186,7 +186,7 @@ def _without_refuted(summaries: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFram
 
     (Of a full run whose time counts, the prediction is gone anyway.)
     """
-    missed = runs.status.eq(OVERLOADED) & runs.quality_reached.eq(False)
+    missed = runs.status.eq(UNUSABLE) & runs.quality_reached.eq(False)
     failed = runs[(runs.status.eq("failed") | missed) & runs.scale.eq("full")]
     refuted = {_key(run) for run in failed[repeats.MEASURED].itertuples(index=False)}
     keys = [_key(row) for row in summaries[repeats.MEASURED].itertuples(index=False)]

@@ -7,8 +7,8 @@ from epochcost.costs import tables
 from epochcost.costs.repeats import GROUP, undisturbed
 from epochcost.costs.rows import OWN, RANDOM
 from epochcost.records.check import LOSS
-from epochcost.records.load import OVERLOADED
 from epochcost.records.record import recipe_id
+from epochcost.records.usable import UNUSABLE
 
 # Held-out accuracy had another name in 2017.
 _PUBLISHED_METRICS = {"val_acc": "val_accuracy", "val_accuracy": "val_accuracy", "loss": "loss"}
@@ -103,7 +103,7 @@ def quality_table(
     of all epochs, and `time_relative` that over the baseline's. `input_share` is the time to fetch
     batches without training on them, over the time to train on them. Times of disturbed runs do not
     count, unless there are no others (`noisy_runs` says how many of those that count were); those
-    of overloaded runs never do, whose quality counts (`records.load`); those of runs whose quality
+    of unusable runs never do, whose quality counts (`records.usable`); those of runs whose quality
     does not count do (`records.early`). Times of several machines are the median of the machines'
     medians; `mixed_hosts` is as in `repeats.summaries`. `runs` are the ones with a quality.
 
@@ -221,8 +221,8 @@ def _sign(metric: str) -> int:
 
 
 def _made_here(runs: pd.DataFrame) -> pd.DataFrame:
-    """Successful full runs made here on real data; an overloaded machine learns no worse."""
-    ended = runs.status.isin(["ok", OVERLOADED])
+    """Successful full runs made here on real data; none learns worse for its time."""
+    ended = runs.status.isin(["ok", UNUSABLE])
     own = runs.source_id.eq(OWN) & runs.scale.eq("full") & ended
     return runs[own & ~runs.synthetic.astype(bool)]
 

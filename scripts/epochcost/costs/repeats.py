@@ -153,7 +153,7 @@ def repeats_table(
 def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
     """What ended the runs of a group: judged over runs, on whichever machine, as the plan does.
 
-    Empty where no precision was wanted. (The plan also counts failed and overloaded runs, does not
+    Empty where no precision was wanted. (The plan also counts failed and unusable runs, does not
     distinguish versions and drivers, and counts runs that turn out to be of slower hours only once
     all are there: of these `budget` may stand where it stopped at the precision.)
 

@@ -11,9 +11,9 @@ from typing import Any
 from epochcost.errors import one_line
 from epochcost.hardware import LOCAL
 from epochcost.records import hosts, outliers
-from epochcost.records.load import OVERLOADED, overload
 from epochcost.records.phases import OVERHEAD, PHASES
 from epochcost.records.record import gpus_used, read_all, recipe_id
+from epochcost.records.usable import UNUSABLE, why_unusable
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
@@ -24,9 +24,9 @@ RANDOM = "random"
 class RunRow:
     """One run; the columns of runs.csv, in their order.
 
-    status: `ok`, `failed`, `overloaded` (others used too much of the machine, `records.load`: its
+    status: `ok`, `failed`, `unusable` (others or pauses took too much of it, `records.usable`: its
         quality counts, its time does not, and is empty), or `statement` of a published text.
-    reason: why it failed, or what overloaded it.
+    reason: why it failed, or why its time says nothing.
     time_s: seconds of all epochs with their validation passes; for a quick run, the prediction of
         that, with `time_low` and `time_high` (`predicted` is then true).
     seed: of an own run.
@@ -300,14 +300,14 @@ def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
 
 
 def status_of(record: dict[str, Any]) -> str:
-    """`ok`, `failed`, or `overloaded`: it ended well, but others used too much of the machine."""
-    return OVERLOADED if record["status"] == "ok" and overload(record) else record["status"]
+    """`ok`, `failed`, or `unusable`: it ended well, but others used too much of the machine."""
+    return UNUSABLE if record["status"] == "ok" and why_unusable(record) else record["status"]
 
 
 def times_of(record: dict[str, Any]) -> tuple[float | None, float | None, float | None]:
     """Seconds of all epochs with their validation passes, and the range of a prediction of them.
 
-    For a quick run it is predicted; for one that failed or was overloaded there is none.
+    For a quick run it is predicted; for one that failed or is unusable there is none.
     """
     if status_of(record) != "ok":
         return None, None, None
@@ -392,4 +392,4 @@ def _machine_label(machine: dict[str, Any], device: str) -> str:
 
 def _reason(record: dict[str, Any]) -> str:
     failure = record["failure"]
-    return f"{failure['phase']}: {failure['reason']}" if failure else overload(record)
+    return f"{failure['phase']}: {failure['reason']}" if failure else why_unusable(record)

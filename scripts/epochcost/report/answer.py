@@ -6,7 +6,7 @@ from epochcost.costs import prices
 from epochcost.costs.repeats import GROUP, best_known
 from epochcost.costs.rows import OWN
 from epochcost.hardware import LOCAL
-from epochcost.records.load import OVERLOADED
+from epochcost.records.usable import UNUSABLE
 from epochcost.words import amounts, names, remarks
 
 # What makes a run a repetition of another one, for the plan.
@@ -97,8 +97,8 @@ def failures(runs: pd.DataFrame) -> list[str]:
     ]
 
 
-def overloads(runs: pd.DataFrame, machine_id: str) -> list[str]:
-    """What others overloaded, with how to measure it again: a sentence per workload and machine.
+def unusable(runs: pd.DataFrame, machine_id: str) -> list[str]:
+    """Runs whose time says nothing, and how to repeat them: a sentence per workload and machine.
 
     Nothing is said of runs that were made again since.
 
@@ -107,18 +107,18 @@ def overloads(runs: pd.DataFrame, machine_id: str) -> list[str]:
         machine_id: the machine at hand.
     """
     own = runs[runs.source_id.eq(OWN)]
-    lost = own[own.status.eq(OVERLOADED)]
+    lost = own[own.status.eq(UNUSABLE)]
     sound = own.loc[own.status.eq("ok"), _SAME_RUN].drop_duplicates()
     made_again = lost[_SAME_RUN].merge(sound, how="left", indicator=True)["_merge"].eq("both")
     lost = lost[~made_again.to_numpy()].sort_values("started_at")
     keys = ["workload", "hardware_id", "hardware_label", "machine", "scale"]
     return [
-        _overload(group, group.machine.iloc[0].partition(" ")[0] == machine_id)
+        _unusable(group, group.machine.iloc[0].partition(" ")[0] == machine_id)
         for _, group in lost.groupby(keys, sort=True)
     ]
 
 
-def _overload(group: pd.DataFrame, is_here: bool) -> str:
+def _unusable(group: pd.DataFrame, is_here: bool) -> str:
     """The sentence for runs of one workload and scale on one machine."""
     newest = group.iloc[-1]
     trained = dict.fromkeys(zip(group.framework, group.variant, strict=True))

@@ -60,7 +60,7 @@ def test_it_has_no_time_no_ratio_no_cost_and_is_no_option(
 ):
     runs, costs, relative = make_tables(crowded)
     (row,) = own(runs).itertuples()
-    assert (row.status, row.reason) == ("overloaded", "others used 87% of the processors")
+    assert (row.status, row.reason) == ("unusable", "others used 87% of the processors")
     assert pd.isna([row.time_s, row.time_low, row.time_high]).all()
     for table in (costs, relative, repeats.repeats_table(runs, keep_disturbed)):
         assert own(table).empty
@@ -130,17 +130,17 @@ def test_what_it_learnt_counts_and_its_time_does_not(make_tables, record, known)
 def test_one_sentence_says_so_and_what_to_do(make_tables, crowded):
     runs = make_tables(crowded)[0]
     here, elsewhere = crowded["machine"]["id"], "ba9876543210"
-    assert answer.overloads(runs, here) == [
+    assert answer.unusable(runs, here) == [
         "mnist_mlp with Keras TensorFlow: others used 87% of the processors during the run, so its "
         "time says nothing; when the machine is free, run: snakemake --config again=true "
         "workloads=mnist_mlp frameworks=keras-tensorflow"
     ]
-    (said,) = answer.overloads(runs, elsewhere)
+    (said,) = answer.unusable(runs, elsewhere)
     assert f"with Keras TensorFlow on AMD EPYC, 2 cores ({here} kernel " in said
     assert "when that machine is free, run there: snakemake" in said
     other = made_later(crowded, 2)
     other["run"] |= {"framework": "pytorch", "variant": "bfloat16"}
-    (both,) = answer.overloads(make_tables(crowded, other)[0], here)
+    (both,) = answer.unusable(make_tables(crowded, other)[0], here)
     assert "with Keras TensorFlow, PyTorch (bfloat16): others" in both
     assert "during the runs, so their times say nothing" in both
     assert both.endswith("frameworks=keras-tensorflow,pytorch variants=default,bfloat16")
@@ -148,12 +148,12 @@ def test_one_sentence_says_so_and_what_to_do(make_tables, crowded):
 
 def test_nothing_is_said_once_it_was_made_again(make_tables, record, crowded):
     runs = make_tables(crowded, made_later(record, 2))[0]
-    assert answer.overloads(runs, record["machine"]["id"]) == []
+    assert answer.unusable(runs, record["machine"]["id"]) == []
     assert len(own(repeats.summaries(runs[runs.status.eq("ok")]))) == 1
 
 
 def test_the_advice_given_trains_again(record, crowded):
-    """The overloaded record counts as made; `again` plans one more."""
+    """The unusable record counts as made; `again` plans one more."""
     series = planning.Series(
         "local", "mnist_mlp", "keras-tensorflow", "default", (crowded,), frozenset([1])
     )
