@@ -1,13 +1,14 @@
 """Say where to train: cheapest by a deadline, fastest within a budget, and what is Pareto-optimal.
 
-In: options.csv and relative.csv of results/tables. Out: text on the screen.
+In: options.csv, relative.csv and runs.csv of results/tables. Out: text on the screen.
 """
 
 from pathlib import Path
 
 from epochcost import configuration, durations, errors
 from epochcost.costs import billing, tables
-from epochcost.report import advice
+from epochcost.measurement import machine
+from epochcost.report import advice, answer
 
 
 def main() -> None:
@@ -21,7 +22,8 @@ def main() -> None:
     deadline = durations.seconds_of(arguments.deadline) if arguments.deadline else None
     options = tables.read(arguments.tables / "options.csv")
     relative = tables.read(arguments.tables / "relative.csv")
-    known = configuration.load().recipes
+    runs = tables.read_runs(arguments.tables / "runs.csv")
+    here, known = machine.describe()["id"], configuration.load().recipes
     for workload in arguments.workload or sorted(options.workload.unique()):
         if workload not in known:
             raise errors.InputError(
@@ -29,7 +31,9 @@ def main() -> None:
             )
         found = options[options.workload.eq(workload)].reset_index(drop=True)
         unpriced = tables.without_price_of(relative[relative.workload.eq(workload)])
-        print(advice.text(workload, found, deadline, arguments.budget, arguments.rental, unpriced))
+        again = answer.unusable(runs[runs.workload.eq(workload)], here)
+        limits = (deadline, arguments.budget, arguments.rental)
+        print(advice.text(workload, found, *limits, unpriced, again))
 
 
 if __name__ == "__main__":

@@ -159,6 +159,31 @@ def test_a_board_of_another_form_is_not_priced_as_this_one(name, board):
     assert not fits(name, board)
 
 
+@pytest.mark.parametrize(
+    ("name", "board", "gib"),
+    [
+        ("vast-1x-h100-sxm-32-65536", "NVIDIA H100 SXM5 64GB", 63.0),
+        ("vast-1x-h100-sxm-32-65536", "NVIDIA H100 96GB HBM3", 94.0),
+        ("vast-1x-h100-sxm-32-65536", "NVIDIA H100 80GB HBM3", 39.5),
+        ("gce-t4", "Tesla T4", 7.9),
+    ],
+)
+def test_a_board_with_other_memory_is_not_priced_as_this_one(name, board, gib):
+    machine = {"gpus": [{"name": board, "memory_gib": gib, "virtual": False}]}
+    entry = files.read_yaml(CATALOGUE)[name]
+    with pytest.raises(InputError, match=f"this machine is not {name}"):
+        check_machine(name, CATALOGUE, machine | {"usable_cores": entry.get("vcpus", 4)})
+
+
+def test_the_memory_of_each_gpu_of_nvidia_is_known():
+    without = [
+        name
+        for name, entry in files.read_yaml(CATALOGUE).items()
+        if "gpu" in entry and "gpu_memory_gib" not in entry
+    ]
+    assert all(re.search("tpu|mi300x", name) for name in without)
+
+
 def test_a_part_of_a_gpu_is_not_the_gpu_even_where_it_has_its_name():
     assert fits("gce-t4", "Tesla T4", virtual=False)
     assert fits("gce-t4", "Tesla T4", virtual=None)

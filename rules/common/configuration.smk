@@ -60,9 +60,6 @@ try:
 except (InputError, OSError) as error:
     sys.exit(f"epochcost: {one_line(error)}")
 
-for origin in ORIGINS.values():
-    if origin.notice:
-        print(f"epochcost: {origin.notice}", file=sys.stderr)
 if KNOWN.left_out and workflow.is_main_process:
     print(f"epochcost: left out: {'; '.join(KNOWN.left_out)}", file=sys.stderr)
 

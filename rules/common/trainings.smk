@@ -1,6 +1,15 @@
 # What a training needs: data, weights, settings, options.
 
 import json
+from functools import cache
+
+
+@cache
+def say_origins():
+    """Say, in a call that needs data, which of them are not the real and complete ones, and why."""
+    for origin in ORIGINS.values():
+        if origin.notice:
+            print(f"epochcost: {origin.notice}", file=sys.stderr)
 
 
 def arrays_of(workload):
@@ -37,6 +46,7 @@ def preparation_code_of(dataset):
 
 def files_of_arrays(wildcards):
     """What arrays are prepared from; generated ones need nothing."""
+    say_origins()
     if wildcards.kind == "synthetic":
         return []
     return here(f"data/raw/{wildcards.dataset}/{wildcards.kind}.json")
@@ -52,6 +62,7 @@ def threads_of(hardware):
 
 def needs_of(hardware):
     """The files that trainings on the hardware wait for."""
+    say_origins()
     if hardware not in KNOWN["hardware"]:
         sys.exit(f"epochcost: nothing is to be trained on '{hardware}'")
     runs = [run for run in PLAN.possible if run.hardware == hardware]

@@ -90,6 +90,7 @@ def of_hardware(name, **machine):
     return set_it
 
 
+PAUSE = {"seconds": 1e9, "during": None, "cause": "stopped"}
 FAILURE = {"phase": "train", "reason": "out of memory"}
 
 
@@ -137,6 +138,12 @@ FAILURE = {"phase": "train", "reason": "out of memory"}
         ("full", change("machine.id", "0123456789ab\n"), "is not of the form"),
         ("full", change("software.settings", {"devices": "two"}), "its number of devices is none"),
         ("full", change("settings.model.deep", json.loads("[" * 99 + "]" * 99)), "too deeply"),
+        ("full", change("run.finished_at", "2199-01-01T00:00:00+00:00"), "it is of 2199-01-01"),
+        ("full", change("noise.others_cpu_share", 5.0), "its others cpu share is 5"),
+        ("full", change("utilisation.cpu_share", -0.5), "its cpu share is -0.5"),
+        ("full", change("energy_j", -5.0), "its energy is -5"),
+        ("full", change("noise.pauses", [PAUSE]), "it was paused for 1e+09 s, and took"),
+        ("full", change("machine.cpu_model", "x" * 5_000), "it is text of 5,000 characters"),
         ("full", change("settings.model.rate", float("inf")), "inf is not a finite number"),
         ("full", of_hardware("gce-t4"), "its machine is not gce-t4: it has no GPU, not 1 x T4"),
         ("full", of_hardware("gce-n1-highcpu-8", gpus=[T4], **CORES), "it has Tesla T4"),

@@ -7,7 +7,7 @@ from epochcost.configuration import ROOT
 from epochcost.costs import noise
 from epochcost.records.early import completed
 from epochcost.report import answer, page, quality
-from epochcost.words import names
+from epochcost.words import amounts, names
 
 BASES = pd.read_csv(ROOT / "data/published/baselines.csv")
 
@@ -359,7 +359,14 @@ def test_rows_that_may_mix_hosts_and_hosts_of_one_id_are_told(row):
     two = [row | {"host": f"kernel 6.8.0-{number}"} for number in (1, 2)]
     # The quicker one, but of the machine as it is now.
     two[0]["time_s"] = two[1]["time_s"] / 2
-    for host, named in (("", "kernel 6.8.0-1"), ("kernel 6.8.0-2", "kernel 6.8.0-2")):
+    for host, named in (
+        ("kernel 6.8.0-1", ""),
+        ("kernel 6.8.0-2", ""),
+        ("kernel 6.9.0", "measured with kernel 6.8.0-1, maybe on another machine of this image"),
+    ):
         said = answer.sentences(pd.DataFrame(two), BASES, "0123456789ab", host)
         assert said[0].startswith("This machine") and named in said[0]
-        assert not any("other machine" in one for one in said)
+        is_quicker = amounts.seconds(two[0]["time_s"]) in said[0]
+        assert is_quicker == (host != "kernel 6.8.0-2")
+        assert ("measured with" in said[0]) == bool(named)
+        assert not any("other machine" in one for one in said[1:])

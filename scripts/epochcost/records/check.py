@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,11 @@ _CATALOGUE = Path(__file__).resolve().parents[3] / "config/hardware.yaml"
 _SAME, _SAME_S = 0.01, 0.01
 # What phases of early versions counted twice; what a clock's date is off by.
 _ABOUT, _ABOUT_S = 0.1, 60.0
+# Parts of the processors, the memory or the time.
+_SHARES = (
+    "cpu_share", "gpu_share", "others_cpu_share", "steal_share", "disturbed_share",
+    "memory_stalled_share", "quota_waited_share",
+)  # fmt: skip
 # What tables can hold as a date, and when the first of these models was trained.
 _YEARS = range(2015, 2200)
 
@@ -51,6 +56,7 @@ def _contradictions(record: dict[str, Any]) -> Iterator[str]:
     yield from _quality(record)
     yield from _data(record)
     yield from _machine(record)
+    yield from _seen(record)
 
 
 def _outcome(record: dict[str, Any]) -> Iterator[str]:
@@ -66,6 +72,8 @@ def _dates(record: dict[str, Any]) -> Iterator[str]:
     )
     if begin.year not in _YEARS or end.year not in _YEARS:
         yield f"it is of the year {begin.year}"
+    elif end > datetime.now(UTC) + timedelta(days=1):
+        yield f"it is of {end.date()}, which is to come"
     if end < begin:
         yield "it finished before it started"
     between = (end - begin).total_seconds()
@@ -194,6 +202,23 @@ def _machine(record: dict[str, Any]) -> Iterator[str]:
         yield f"it trained on {devices} of {len(machine['gpus'])} GPUs"
     if reason := _other_hardware(record["run"]["hardware"], json.dumps(machine, sort_keys=True)):
         yield reason
+
+
+def _seen(record: dict[str, Any]) -> Iterator[str]:
+    """What was seen beside the run: shares of a whole, amounts, and pauses within it."""
+    used, noise = record["utilisation"], record["noise"]
+    shares = {name: (used | noise)[name] for name in _SHARES}
+    shares |= {f"GPU {number} share": gpu["share"] for number, gpu in enumerate(used["gpus"])}
+    for name, share in shares.items():
+        if share is not None and not 0 <= share <= 1 + _ABOUT:
+            yield f"its {name.replace('_', ' ')} is {share:g}"
+    for name, amount in (("energy", record["energy_j"]), ("memory", used["peak_rss_mib"])):
+        if amount is not None and amount < 0:
+            yield f"its {name} is {amount:g}"
+    # Sleep of the machine is in no time of the run.
+    pauses = [one["seconds"] for one in noise["pauses"] or () if one["cause"] != "suspended"]
+    if sum(pauses) > record["wall_s"] * (1 + _ABOUT) + _ABOUT_S:
+        yield f"it was paused for {sum(pauses):g} s, and took {record['wall_s']:g} s"
 
 
 @cache

@@ -48,11 +48,13 @@ class Merged:
 
 
 def came_back(back: dict[Path, Path]) -> list[str]:
-    """A line for each record that was gone."""
-    return [
+    """A line for each record that was gone; of many, how many more."""
+    said = [
         f"{path} was gone and is back from {copy}; to be rid of a record, delete both"
-        for path, copy in back.items()
+        for path, copy in list(back.items())[:_MOST_NAMED]
     ]
+    more = len(back) - _MOST_NAMED
+    return [*said, f"{more} more records were gone and are back"] if more > 0 else said
 
 
 def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:

@@ -32,6 +32,8 @@ _KINDS = {
     "string": ([str], "text"),
 }
 _LARGEST = 2**63
+# The longest text of a record is what a model of characters wrote: 400 of them.
+_LONGEST = 4_000
 # Recipes and settings may hold anything, and nobody nests them deeper.
 _DEEPEST = 20
 # What an instant looks like, RFC 3339: with its distance from UTC.
@@ -247,6 +249,8 @@ def _storable(value: Any) -> None:
     elif kind is int:
         if not -_LARGEST <= value < _LARGEST:
             raise _RefusedError("it is a whole number of more than 64 bits")
+    elif kind is str and len(value) > _LONGEST:
+        raise _RefusedError(f"it is text of {len(value):,} characters")
     elif kind is str and not value.isascii():
         try:
             value.encode()

@@ -1,6 +1,7 @@
 """The advice: where to train one workload, in words and one table."""
 
 import math
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -33,6 +34,7 @@ def text(
     budget_usd: float | None,
     rental: Rental,
     unpriced: pd.DataFrame | None = None,
+    again: Sequence[str] = (),
 ) -> str:
     """What a buyer should know about a workload.
 
@@ -42,22 +44,23 @@ def text(
         rental: what the options' bills include besides their processes.
         unpriced: its rows of relative.csv that were measured here, by its recipe on complete real
             data, and have no price.
+        again: sentences about its runs whose time says nothing (`answer.unusable`).
     """
-    without = _unpriced(unpriced)
+    without = [*_unpriced(unpriced), *again]
     if options.empty:
         return "\n".join([f"{workload}: no option is known. {_OPTION}", *without]) + "\n"
     options = options.assign(apart=names.tell_apart(options))
     is_context = options.context.fillna("").ne("")
     context, options = options[is_context], options[~is_context]
     if options.empty:
-        return "\n".join([*_without_options(workload, context), *without]) + "\n"
+        return "\n".join(_without_options(workload, context, without)) + "\n"
     lines = [
         f"{workload}: one training, started and billed by itself{_terms(options)}{_dates(options)}"
     ]
     lines += [
         *_cheapest(options, deadline_s),
         _fastest(options, budget_usd),
-        *_alone(options, without),
+        *_alone(options, bool(_unpriced(unpriced))),
     ]
     lines += ["", *_table(options), *without, ""]
     lines += _break_evens(options, rental) + _units(options) + _caveats(options)
@@ -66,24 +69,22 @@ def text(
     return "\n".join(lines) + "\n"
 
 
-def _without_options(workload: str, context: pd.DataFrame) -> list[str]:
+def _without_options(workload: str, context: pd.DataFrame, without: list[str]) -> list[str]:
     """What is known where nothing can be recommended."""
+    then = [f"Next, measure one: snakemake --config workloads={workload} price=USD_AN_HOUR"]
     return [
         f"{workload}: no machine of today is known. {_OPTION}",
-        f"Next, measure one: snakemake --config workloads={workload} price=USD_AN_HOUR",
+        *(without or then),
         "",
         *_context(context),
     ]
 
 
 def _unpriced(rows: pd.DataFrame | None) -> list[str]:
-    """The machines of one's own that cannot be compared, each with its best time.
-
-    What was measured goes before what was predicted.
-    """
+    """The machines of one's own that cannot be compared, each with its best time."""
     if rows is None or rows.empty:
         return []
-    ordered = rows.sort_values(["predicted", "time_s"], kind="stable")
+    ordered = rows.sort_values("time_s", kind="stable")
     said = [
         f"{row.hardware_label} ({row.machine_id or row.hardware_id}, "
         f"{'predicted ' if row.predicted else ''}{amounts.seconds(row.time_s)} with "
@@ -99,7 +100,7 @@ def _terms(options: pd.DataFrame) -> str:
     return ""
 
 
-def _alone(options: pd.DataFrame, without: list[str]) -> list[str]:
+def _alone(options: pd.DataFrame, without: bool) -> list[str]:
     """That only one machine is known, and what to do about it."""
     machines = options[_MACHINE].fillna("").drop_duplicates()
     if len(machines) > 1:

@@ -46,8 +46,8 @@ def sentences(
     Args:
         own: rows of relative.csv (`own_rows`).
         machine_id: the machine called `this machine`.
-        host: what it is now (`records.hosts`). Where it was measured like this, what it was before,
-            such as with another kernel, does not count.
+        host: what it is now (`records.hosts`); empty where that is not known. Where it was measured
+            like this, what it was before, such as with another kernel, does not count.
     """
     years = baselines[baselines.scope.eq("all")].set_index("workload").price_book.str[:4]
     here = own.machine_id.eq(machine_id)
@@ -65,8 +65,9 @@ def sentences(
         first = _first_choice(rows, host)
         shown = pd.concat([first, _best_other(rows, first.iloc[0])])
         shown = shown.assign(apart=names.tell_apart(shown, but="machine_id"))
-        if rows[rows.here].host.nunique() > 1:
-            shown["apart"] = shown.host.where(shown.here & shown.apart.eq(""), shown.apart)
+        if host and host not in set(first.host):
+            was = "measured with " + first.host + ", maybe on another machine of this image"
+            shown["apart"] = was.where(first.here).combine_first(shown.apart)
         best, *others = shown.itertuples()
         said.append(_of_best(best, len(rows[rows.here]) > 1))
         said.append(_over_baseline(best, years.get(workload)))
