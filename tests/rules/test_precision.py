@@ -55,7 +55,7 @@ def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(
         (folder / f"default-{trial}.json").write_text(json.dumps(coherent(again, wall_s=600)))
     seconds = first["wall_s"] + 4 * 600
     wanted = ("--config", "precision=0.1%", f"budget_hours={(seconds + 0.5) / 3600}")
-    clone.snakemake("--quiet", "all", *wanted, "--", "tables")
+    clone.snakemake("--quiet", "all", *wanted, "--", "measure", "tables")
     # The sixth run of those that an interval takes, and after it the budget was spent.
     assert sorted(path.stem for path in folder.glob("*.json"))[-1] == "default-6"
     repeats = pd.read_csv(clone.folder / "results/tables/repeats.csv")
@@ -65,7 +65,7 @@ def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(
     more = ("--config", "precision=0.1%", f"budget_hours={(seconds + 60) / 3600}")
     planned = clone.snakemake("--dry-run", *more).stdout
     assert "default-7" in planned
-    clone.snakemake("--quiet", "all", *wanted, "--", "tables")
+    clone.snakemake("--quiet", "all", *wanted, "--", "measure", "tables")
     assert clone.records() == kept
 
 
@@ -74,7 +74,7 @@ def test_a_precision_that_is_reached_makes_no_more_runs(clone, folder, first):
         path = folder / f"default-{trial}.json"
         path.write_text(json.dumps(first | {"run": run_of(first, trial)}))
     kept = clone.records()
-    clone.snakemake("--quiet", "all", "--config", "precision=2%", "--", "tables")
+    clone.snakemake("--quiet", "all", "--config", "precision=2%", "--", "measure", "tables")
     assert clone.records() == kept
     repeats = pd.read_csv(clone.folder / "results/tables/repeats.csv")
     assert list(repeats.ended_by) == ["precision"]
