@@ -25,7 +25,6 @@ KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
     ],
 )
 def test_a_quick_run_leaves_a_whole_record(quick, pictures, workload, framework, samples):
-    steps = min(32, -(-samples // 128))
     record = quick(workload, framework, data=pictures(samples))
     assert record["status"] == "ok"
     assert record["run"]["scale"] == "quick"
@@ -33,13 +32,22 @@ def test_a_quick_run_leaves_a_whole_record(quick, pictures, workload, framework,
         "dataset": "mnist", "source": "synthetic", "complete": False,
         "train_samples": samples, "validation_samples": 1_000, "skipped": 0, "sha256": "",
     }  # fmt: skip
+    # At most 32 steps of each pass, and in eight epochs at most half the steps of a full run.
+    whole = [-(-number // 128) for number in (samples, 1_000)]
+    steps, held_out = (
+        min(32, number, record["settings"]["epochs"] * number // 2 // 8) for number in whole
+    )
     assert [epoch["epoch"] for epoch in record["epochs"]] == list(range(1, 9))
     for epoch in record["epochs"]:
         blocks = [block for block in record["blocks"] if block["epoch"] == epoch["epoch"]]
         assert [block["part"] for block in blocks] == ["train"] * 3 + ["evaluate"] * 3
-        assert [block["steps"] for block in blocks] == [1, steps - 3, 2, 1, 5, 2]
-        assert [block["samples"] for block in blocks[3:]] == [128, 640, 232]
-        assert sum(block["samples"] for block in blocks[:3]) == min(samples, 32 * 128)
+        assert [block["steps"] for block in blocks] == [1, steps - 3, 2, 1, held_out - 3, 2]
+        # The last batch keeps its size.
+        for part, number, passed, taken in (
+            (blocks[:3], samples, whole[0], steps),
+            (blocks[3:], 1_000, whole[1], held_out),
+        ):
+            assert sum(block["samples"] for block in part) == number - (passed - taken) * 128
         seconds = [block["seconds"] for block in blocks]
         assert sum(seconds[:3]) == pytest.approx(epoch["train_s"])
         assert sum(seconds[3:]) == pytest.approx(epoch["eval_s"])

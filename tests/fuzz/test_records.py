@@ -87,11 +87,16 @@ def assert_right(row: dict, said: dict) -> None:
     own = {name: said["run"][name] for name in ("workload", "framework", "variant", "scale")}
     own |= {"hardware_id": said["run"]["hardware"], "trial": 2}
     own |= {"epochs": said["settings"]["epochs"], "batch_size": said["settings"]["batch_size"]}
-    own |= {"seed": said["seed"], "status": said["status"], "machine": said["machine"]["id"]}
+    own |= {"seed": said["seed"]}
     own |= {"train_samples": said["data"]["train_samples"], "metric": said["quality"]["metric"]}
     if said.get("wall_s") is not None:  # the first records had none
         own |= {"wall_s": said["wall_s"]}
     assert {name: row[name] for name in own} == own
+    assert row["machine"].split()[0] == said["machine"]["id"]
+    if row["status"] == "unusable":
+        assert said["status"] == "ok" and row["reason"] and row["time_s"] is None
+        return
+    assert row["status"] == said["status"]
     begun = pd.Timestamp(said["run"]["started_at"])
     assert pd.Timestamp(row["started_at"]) == begun
     assert row["started_at"] == begun.tz_convert("UTC").isoformat()
