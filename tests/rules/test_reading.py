@@ -1,6 +1,7 @@
 """Calls that only read, calls that are only planned, and what a call prints."""
 
 import re
+import shutil
 
 import pytest
 
@@ -27,6 +28,7 @@ def one_record(empty):
     path.write_text((ROOT / "tests/records/quick.json").read_text())
     yield empty
     path.unlink()
+    shutil.rmtree(empty.folder / "results/runs-kept", ignore_errors=True)
 
 
 def printed(done) -> str:
