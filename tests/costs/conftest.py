@@ -3,9 +3,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from epochcost import configuration
+from epochcost import configuration, files
 from epochcost.configuration import ROOT
-from epochcost.costs import prices, published, rows, tables
+from epochcost.costs import audit, prices, published, rows, tables
 from epochcost.costs.market import Market
 
 PUBLISHED = ROOT / "data/published"
@@ -25,6 +25,23 @@ def known() -> list[prices.Price]:
 @pytest.fixture(scope="session")
 def baselines() -> pd.DataFrame:
     return pd.read_csv(PUBLISHED / "baselines.csv")
+
+
+@pytest.fixture(scope="session")
+def study() -> audit.Study:
+    """What the audit recomputes claims from."""
+    printed = pd.read_csv(PUBLISHED / "measurements.csv", dtype=str, keep_default_na=False)
+    return audit.Study(
+        tables.runs_table(published.runs(PUBLISHED, {})),
+        printed.drop_duplicates("run_id", keep="last").set_index("run_id"),
+        prices.load(PUBLISHED / "prices.csv"),
+    )
+
+
+@pytest.fixture(scope="session")
+def claims() -> list[dict]:
+    """The claims of the published studies."""
+    return files.read_yaml(PUBLISHED / "claims.yaml")
 
 
 @pytest.fixture

@@ -6,27 +6,12 @@ import sys
 import pandas as pd
 import pytest
 
-from epochcost import configuration, files
-from epochcost.costs import audit, prices, published, tables
+from epochcost import configuration
+from epochcost.costs import audit
 from epochcost.errors import InputError
 
 ROOT = configuration.ROOT
 PUBLISHED = ROOT / "data/published"
-
-
-@pytest.fixture(scope="module")
-def study() -> audit.Study:
-    printed = pd.read_csv(PUBLISHED / "measurements.csv", dtype=str, keep_default_na=False)
-    return audit.Study(
-        tables.runs_table(published.runs(PUBLISHED, {})),
-        printed.drop_duplicates("run_id", keep="last").set_index("run_id"),
-        prices.load(PUBLISHED / "prices.csv"),
-    )
-
-
-@pytest.fixture(scope="module")
-def claims() -> list[dict]:
-    return files.read_yaml(PUBLISHED / "claims.yaml")
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from epochcost import configuration, files
-from epochcost.costs import audit, prices, published, tables
+from epochcost import configuration
+from epochcost.costs import audit
 
 PUBLISHED = configuration.ROOT / "data/published"
 MANNE, WOOLF, JUNE = "manne2018gpu", "woolf2017gpu", "woolf2017cntk"
@@ -44,21 +44,6 @@ def manne(run: str) -> float:
     """What a run of 2018 cost, prorated."""
     row = ROWS[f"{MANNE}/{run}"]
     return seconds(f"{MANNE}/{run}") / HOUR * price(row["hardware_id"], "2018-02")
-
-
-@pytest.fixture(scope="module")
-def study() -> audit.Study:
-    printed = pd.read_csv(PUBLISHED / "measurements.csv", dtype=str, keep_default_na=False)
-    return audit.Study(
-        tables.runs_table(published.runs(PUBLISHED, {})),
-        printed.drop_duplicates("run_id", keep="last").set_index("run_id"),
-        prices.load(PUBLISHED / "prices.csv"),
-    )
-
-
-@pytest.fixture(scope="module")
-def claims() -> list[dict]:
-    return files.read_yaml(PUBLISHED / "claims.yaml")
 
 
 @pytest.fixture(scope="module")
