@@ -1,7 +1,7 @@
 """Do frameworks learn equally well? The mean quality of each, and what chance says of the rest.
 
 In: runs.csv of results/tables (scripts/runs.py). Out: a Markdown table of the runs that quality
-targets are set from (epochcost.costs.quality.judged).
+targets are set from (epochcost.results.quality.judged).
 """
 
 import argparse
@@ -14,9 +14,9 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost import recipes  # noqa: E402
-from epochcost.costs import quality, tables  # noqa: E402
-from epochcost.words import names  # noqa: E402
+from epochcost.models import recipes
+from epochcost.results import quality, tables
+from epochcost.show.wording import names
 
 FRAMEWORKS = ("keras-tensorflow", "keras-jax", "keras-torch", "pytorch", "fastai")
 SHUFFLINGS = 10_000

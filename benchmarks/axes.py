@@ -11,7 +11,7 @@ import quick_runs
 from quick_runs import ROOT
 
 from epochcost import files
-from epochcost.words import amounts, names
+from epochcost.show.wording import amounts, names
 
 DEFAULT = "default"
 

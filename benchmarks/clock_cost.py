@@ -15,9 +15,9 @@ import psutil
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost.measurement import schedule  # noqa: E402
-from epochcost.measurement.clock import Clock  # noqa: E402
-from epochcost.measurement.sampler import Sampler  # noqa: E402
+from epochcost.measure import extent
+from epochcost.measure.clock import Clock
+from epochcost.measure.sampler import Sampler
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def main() -> None:
 
 def seconds_of_a_step(calls: int = 500_000) -> float:
     """Seconds that `Clock.step` takes where it does not read the time."""
-    clock = Clock(schedule.Schedule(1, calls, calls, (1,)))
+    clock = Clock(extent.Extent(1, calls, calls, (1,)))
     clock.epoch_begin()
     clock.step(0)
     begin = time.perf_counter()

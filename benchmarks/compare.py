@@ -22,13 +22,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost.measurement.schedule import (  # noqa: E402
-    QUICK_EPOCHS,
-    QUICK_STEPS,
-    QUICK_TUNING_STEPS,
-)
-from epochcost.measurement.turn import turn  # noqa: E402
-from epochcost.statistics.repeats import median_interval  # noqa: E402
+from epochcost.measure.exclusive import alone
+from epochcost.measure.extent import QUICK_EPOCHS, QUICK_STEPS, QUICK_TUNING_STEPS
+from epochcost.statistics.intervals import median_interval
 
 WORKLOADS = (
     "mnist_mlp",
@@ -200,7 +196,7 @@ def run_plain(arguments: argparse.Namespace, python: Path, seed: int) -> dict:
     command += ["--epochs", str(epochs)]
     if steps:
         command += ["--steps", str(steps)]
-    with turn():
+    with alone():
         output = run([str(python), *command])
     return json.loads(output.splitlines()[-1])
 

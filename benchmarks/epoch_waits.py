@@ -19,10 +19,11 @@ os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import plain_keras
-from compare import append, processor, turn
+from compare import append, processor
 from input_cost import versions
 
-from epochcost.measurement import machine
+from epochcost.measure import machine
+from epochcost.measure.exclusive import alone
 from epochcost.statistics.waits import next_wake
 
 RESULT = Path(__file__).parent / "results/epoch_waits.csv"
@@ -34,7 +35,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
     parser.add_argument("--epochs", type=int, default=20, help="of each of the two (20)")
     arguments = parser.parse_args()
-    here = machine.describe()
+    here = machine.facts()
     about = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": processor(here),
@@ -42,7 +43,7 @@ def main() -> None:
         "workload": arguments.workload,
         "framework_version": versions(),
     }
-    with turn():
+    with alone():
         made = measure(arguments)
         # An epoch that did not wait begins so fast.
         usual = min(epoch["first_step_s"] for epochs in made.values() for epoch in epochs[1:])

@@ -18,10 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks/results"
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import tune  # noqa: E402
-from epochcost.costs import tables  # noqa: E402
-from epochcost.measurement.activity import OTHERS  # noqa: E402
-from epochcost.words import names  # noqa: E402
+import tune
+from epochcost.measure.activity import OTHERS
+from epochcost.results import tables
+from epochcost.show.wording import names
 
 NONE = "none beat the defaults"
 HEAD = (

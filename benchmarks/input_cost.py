@@ -21,9 +21,10 @@ os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import plain_keras
-from compare import KEEP_MEMORY, append, interval, processor, turn
+from compare import KEEP_MEMORY, append, interval, processor
 
-from epochcost.measurement import machine
+from epochcost.measure import machine
+from epochcost.measure.exclusive import alone
 
 RESULT = Path(__file__).parent / "results/input_cost.csv"
 
@@ -37,11 +38,11 @@ def main() -> None:
     arguments = parser.parse_args()
     if not KEEP_MEMORY.items() <= os.environ.items():  # glibc reads it when a process starts
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | KEEP_MEMORY)
-    with turn():
+    with alone():
         rounds = measure(arguments)
     ratios = np.array([arrays / one_batch for arrays, one_batch in rounds])
     low, high = interval(ratios)
-    here = machine.describe()
+    here = machine.facts()
     row = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": processor(here),

@@ -14,8 +14,8 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost.costs import tables  # noqa: E402
-from epochcost.words import amounts, names  # noqa: E402
+from epochcost.results import tables
+from epochcost.show.wording import amounts, names
 
 # The machines of docs/results.md that have most full runs, and what such a one may cost.
 CORES, CORES_USD_PER_HOUR = "AMD EPYC, 2 cores", 0.1

@@ -14,8 +14,8 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost.costs import predictions, tables  # noqa: E402
-from epochcost.words import names  # noqa: E402
+from epochcost.results import predictions, tables
+from epochcost.show.wording import names
 
 HEAD = ("quick runs", "within 5 %", "within 10 %", "lowest", "median", "highest", "inside")
 

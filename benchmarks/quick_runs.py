@@ -10,9 +10,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost.costs.rows import status_of  # noqa: E402
-from epochcost.records import hosts, record  # noqa: E402
-from epochcost.statistics.prediction import predict  # noqa: E402
+from epochcost.record import hosts, record
+from epochcost.results.rows import status_of
+from epochcost.statistics.prediction import predict
 
 
 def read(folder: Path) -> list[dict[str, Any]]:

@@ -23,11 +23,12 @@ import numpy as np
 import plain_data
 import plain_keras
 
-from epochcost import frameworks, recipes
-from epochcost.measurement import machine
-from epochcost.measurement.clock import Clock
-from epochcost.measurement.sampler import Sampler
-from epochcost.measurement.schedule import QUICK_STEPS, plan
+from epochcost import frameworks
+from epochcost.measure import machine
+from epochcost.measure.clock import Clock
+from epochcost.measure.extent import QUICK_STEPS, plan
+from epochcost.measure.sampler import Sampler
+from epochcost.models import recipes
 
 RESULT = Path(__file__).parent / "results/readings.csv"
 
@@ -47,9 +48,9 @@ def main() -> None:
     if not compare.KEEP_MEMORY.items() <= os.environ.items():  # glibc reads it at the start
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | compare.KEEP_MEMORY)
     version = frameworks.load(arguments.framework, {}).VERSION  # which selects the backend
-    with compare.turn(), paused_sampler() as sampler:
+    with compare.alone(), paused_sampler() as sampler:
         pairs = np.array(in_turn(*trainers(arguments, sampler), arguments.pairs))
-    here, ratios = machine.describe(), pairs[:, 0] / pairs[:, 1]
+    here, ratios = machine.facts(), pairs[:, 0] / pairs[:, 1]
     low, high = compare.interval(ratios)
     row = {
         "date": datetime.date.today().isoformat(),

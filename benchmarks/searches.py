@@ -15,8 +15,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import tune  # noqa: E402
-from epochcost import files, recipes  # noqa: E402
+import tune
+from epochcost import files
+from epochcost.models import recipes
 
 COLUMNS = (
     "workload", "framework", "number", "started_at", "scale", "settings", "seconds", "quality",

@@ -17,8 +17,12 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost.costs import repeats, rows, tables  # noqa: E402
-from epochcost.records import record  # noqa: E402
+from epochcost.record import record
+from epochcost.results import (
+    repeats,
+    rows,
+    tables,
+)
 
 KEY = ["workload", "framework", "variant", "predicted"]
 

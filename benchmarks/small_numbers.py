@@ -15,9 +15,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from compare import ENVIRONMENTS, KEEP_MEMORY, ROOT, append, processor, run, turn
+from compare import ENVIRONMENTS, KEEP_MEMORY, ROOT, append, processor, run
 
-from epochcost.measurement import machine
+from epochcost.measure import machine
+from epochcost.measure.exclusive import alone
 
 RESULT = ROOT / "benchmarks/results/small_numbers.csv"
 WORKLOADS = ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm")
@@ -36,7 +37,7 @@ def main() -> None:
     if arguments.seed is not None:
         print(json.dumps(train(arguments)))
         return
-    with turn():
+    with alone():
         for number in range(1, arguments.rounds + 1):
             for way in random.sample(list(WAYS), len(WAYS)):
                 add_rows(arguments, number, way)
@@ -44,7 +45,7 @@ def main() -> None:
 
 def add_rows(arguments: argparse.Namespace, number: int, way: str) -> None:
     """Train once in a fresh process; a row per epoch."""
-    here = machine.describe()
+    here = machine.facts()
     python = ROOT / ".venvs" / ENVIRONMENTS["pytorch"] / "bin/python"
     command = ["env", *(f"{name}={value}" for name, value in KEEP_MEMORY.items()), str(python)]
     command += [__file__, arguments.workload, "--data", str(arguments.data)]

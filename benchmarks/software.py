@@ -13,8 +13,8 @@ import quick_runs
 from quick_runs import ROOT
 
 from epochcost import files
-from epochcost.costs import published
-from epochcost.words import amounts
+from epochcost.results import published
+from epochcost.show.wording import amounts
 
 OLD, CNTK, TODAY = "keras2-tensorflow1", "keras2-cntk", "keras-tensorflow"
 HEAD = ("K80 of 2017", "TensorFlow 1.4", "CNTK 2.7", "TensorFlow today", "1.4 over today's")

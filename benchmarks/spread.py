@@ -12,10 +12,15 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost import files  # noqa: E402
-from epochcost.costs import noise, rows, spreads, tables  # noqa: E402
-from epochcost.records import record  # noqa: E402
-from epochcost.statistics import spread  # noqa: E402
+from epochcost import files
+from epochcost.record import record
+from epochcost.results import (
+    noise,
+    rows,
+    spreads,
+    tables,
+)
+from epochcost.statistics import spread
 
 
 def main() -> None:

@@ -6,7 +6,7 @@
 # sent, and knows nothing of the plan. It trains in the container that the profile names, or with the
 # Python of `python:`.
 
-from epochcost.measurement import revision
+from epochcost.measure import revision
 
 # The commit of these sources, as machines get them without git's history.
 if not SENT:

@@ -9,9 +9,9 @@ rule figure:
         order="config/hardware.yaml",
         code=[
             "scripts/figure.py",
-            code_of("figures"),
-            code_of("words"),
-            "scripts/epochcost/costs/history.py",
+            code_of("show/figures"),
+            code_of("show/wording"),
+            "scripts/epochcost/money/history.py",
         ],
     output:
         compared=report(

@@ -49,7 +49,7 @@ rule audit:
     input:
         multiext("data/published/", "claims.yaml", "measurements.csv", "prices.csv", "sources.csv"),
         billing="config/billing.csv",
-        code=["scripts/audit.py", code_of("costs"), code_of("report")],
+        code=["scripts/audit.py", code_of("money"), code_of("show")],
     output:
         expand("results/tables/{table}.csv", table=["audit", "audit_costs"]),
         "results/audit.md",

@@ -6,9 +6,11 @@ In: options.csv, relative.csv and runs.csv of results/tables. Out: text on the s
 from pathlib import Path
 
 from epochcost import configuration, durations, errors
-from epochcost.costs import billing, tables
-from epochcost.measurement import machine
-from epochcost.report import advice, answer
+from epochcost.measure import machine
+from epochcost.money import billing
+from epochcost.money import tables as cost_tables
+from epochcost.results import tables
+from epochcost.show import advice, answer
 
 
 def main() -> None:
@@ -23,14 +25,14 @@ def main() -> None:
     options = tables.read(arguments.tables / "options.csv")
     relative = tables.read(arguments.tables / "relative.csv")
     runs = tables.read_runs(arguments.tables / "runs.csv")
-    here, known = machine.describe()["id"], configuration.load().recipes
+    here, known = machine.facts()["id"], configuration.load().recipes
     for workload in arguments.workload or sorted(options.workload.unique()):
         if workload not in known:
             raise errors.InputError(
                 f"unknown workload '{workload}'; {errors.nearest(workload, known)}"
             )
         found = options[options.workload.eq(workload)].reset_index(drop=True)
-        unpriced = tables.without_price_of(relative[relative.workload.eq(workload)])
+        unpriced = cost_tables.without_price_of(relative[relative.workload.eq(workload)])
         again = answer.unusable(runs[runs.workload.eq(workload)], here)
         limits = (deadline, arguments.budget, arguments.rental)
         print(advice.text(workload, found, *limits, unpriced, again))

@@ -9,8 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import errors, files
-from epochcost.costs import audit, prices, published, tables
-from epochcost.report import claims
+from epochcost.money import audit, prices
+from epochcost.results import published, tables
+from epochcost.show import claims
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 
 from epochcost import errors, files
-from epochcost.measurement import machine, observation, yardstick
-from epochcost.measurement.turn import turn
+from epochcost.measure import machine, observation, yardstick
+from epochcost.measure.exclusive import alone
 
 
 def main() -> None:
@@ -20,8 +20,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/calibrations"))
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    here = machine.describe()
-    with turn("calibrate"):
+    here = machine.facts()
+    with alone("calibrate"):
         measured_at = observation.now()
         found = {
             **yardstick.measure(arguments.seconds),

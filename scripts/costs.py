@@ -9,8 +9,10 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import configuration, errors, files
-from epochcost.costs import billing, history, market, options, spot, tables
-from epochcost.measurement import machine
+from epochcost.measure import machine
+from epochcost.money import billing, history, market, options, spot
+from epochcost.money import tables as cost_tables
+from epochcost.results import tables
 
 
 def main() -> None:
@@ -35,13 +37,13 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
     configured = configuration.load()
-    prices = market.of(arguments, machine.describe()["id"], configured.catalogue)
+    prices = market.of(arguments, machine.facts()["id"], configured.catalogue)
     runs = tables.read_runs(arguments.tables / "runs.csv")
     epochs = tables.read_epochs(arguments.tables / "epochs.csv")
     about, kept = (configured.complete_samples(), configured.recipes), arguments.keep_disturbed
-    costs = tables.costs_table(runs, prices)
+    costs = cost_tables.costs_table(runs, prices)
     baselines = pd.read_csv(arguments.published / "baselines.csv")
-    relative = tables.relative_table(runs, costs, baselines, *about, prices, kept)
+    relative = cost_tables.relative_table(runs, costs, baselines, *about, prices, kept)
     choices = options.options_table(runs, epochs, *about, prices, kept)
     rates, wait_s = arguments.spot_rates, arguments.spot_wait
     for name, table in (
@@ -53,7 +55,7 @@ def main() -> None:
         ("history", history.history_table(runs, prices)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)
-    print(f"{len(costs)} costs; {tables.without_price(relative)} rows have no known price")
+    print(f"{len(costs)} costs; {cost_tables.without_price(relative)} rows have no known price")
 
 
 if __name__ == "__main__":

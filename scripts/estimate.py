@@ -10,10 +10,11 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import configuration, errors, files, hardware
-from epochcost.costs import billing, estimates, market, published, rows, set_aside, tables
 from epochcost.hardware import LOCAL
-from epochcost.measurement import machine
-from epochcost.report import estimate
+from epochcost.measure import machine
+from epochcost.money import billing, estimates, market
+from epochcost.results import published, rows, set_aside, tables
+from epochcost.show import estimate
 
 
 def main() -> None:
@@ -32,7 +33,7 @@ def main() -> None:
     known = configuration.load()
     catalogue = known.catalogue
     labels = {key: entry["label"] for key, entry in catalogue.items()}
-    names = {key: hardware.describe(key, entry) for key, entry in catalogue.items()}
+    names = {key: hardware.title(key, entry) for key, entry in catalogue.items()}
     planned = _plan(arguments.plan, known)
     own = rows.of_folder(arguments.records, {})
     set_aside.say(own.aside)
@@ -40,7 +41,7 @@ def main() -> None:
         planned,
         tables.runs_table([*published.runs(arguments.published, labels), *own.runs]),
         arguments.scale,
-        market.of(arguments, machine.describe()["id"], catalogue),
+        market.of(arguments, machine.facts()["id"], catalogue),
         known.recipes,
         machine.usable_cores(),
     )

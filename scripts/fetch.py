@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from epochcost import configuration, errors
-from epochcost.datasets import download
+from epochcost.data import download
 
 
 def main() -> None:

@@ -10,9 +10,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from epochcost import configuration, errors
-from epochcost.costs import billing, history, tables
-from epochcost.figures import bars, frontier, selection, style, waterfall
-from epochcost.figures import history as history_figure
+from epochcost.money import billing, history
+from epochcost.results import tables
+from epochcost.show.figures import bars, frontier, selection, style, waterfall
+from epochcost.show.figures import history as history_figure
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from epochcost import errors, files
-from epochcost.measurement import machine
+from epochcost.measure import machine
 
 # What changes on the same machine with every system update.
 _PASSING = ("kernel", "driver", "cuda_driver")
@@ -18,7 +18,7 @@ def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, help="file to write; default: the terminal")
     arguments = parser.parse_args()
-    facts = machine.describe()
+    facts = machine.facts()
     if arguments.output is None:
         print(json.dumps(facts, indent=2))
         return

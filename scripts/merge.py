@@ -9,7 +9,7 @@ Exits with status 1 if a record was refused.
 from pathlib import Path
 
 from epochcost import configuration, errors
-from epochcost.records import merging
+from epochcost.record import merge
 
 
 def main() -> int:
@@ -23,7 +23,7 @@ def main() -> int:
     if not source.exists():
         raise errors.InputError(f"{source} does not exist")
     inner = source / "results/runs"
-    merged = merging.merge(
+    merged = merge.merge(
         inner if inner.is_dir() else source, arguments.records, configuration.load().catalogue
     )
     print(*merged.lines(), sep="\n")

@@ -7,7 +7,7 @@ Out: <folder>/*.npy and <folder>/manifest.json.
 from pathlib import Path
 
 from epochcost import configuration, errors, files
-from epochcost.datasets import preparation
+from epochcost.data import preparation
 
 
 def main() -> None:

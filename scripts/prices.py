@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from epochcost import errors, files
-from epochcost.costs import billing, catalogues, prices
+from epochcost.money import billing, catalogues, prices
 
 
 def main() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import errors, files
-from epochcost.costs import tables
-from epochcost.report import quality
+from epochcost.results import tables
+from epochcost.show import quality
 
 
 def main() -> None:

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from epochcost import configuration, errors
 from epochcost.errors import InputError, nearest
-from epochcost.measurement import revision
-from epochcost.records import merging
-from epochcost.words import amounts
+from epochcost.measure import revision
+from epochcost.record import merge
+from epochcost.show.wording import amounts
 
 ROOT = Path(__file__).resolve().parents[1]
 SSH_FAILED = 255
@@ -87,7 +87,7 @@ def _measure_there(
     ran = host.run(f"{setup} && {environment}.venv/bin/snakemake measure {shlex.join(options)}")
     with tempfile.TemporaryDirectory() as folder:
         host.fetch("results/runs", Path(folder))
-        merged = merging.merge(Path(folder), arguments.records, catalogue)
+        merged = merge.merge(Path(folder), arguments.records, catalogue)
     print(*merged.lines(), sep="\n")
     return ran or int(bool(merged.refused))
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import configuration, errors, files
-from epochcost.costs import tables
-from epochcost.figures import selection
-from epochcost.measurement import machine
-from epochcost.records import hosts, record
-from epochcost.report import answer, page
+from epochcost.measure import machine
+from epochcost.record import hosts, record
+from epochcost.results import tables
+from epochcost.show import answer, page
+from epochcost.show.figures import selection
 
 # Characters of a sentence of the answer.
 _LONGEST = 10_000
@@ -33,7 +33,7 @@ def main() -> None:
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     own = answer.own_rows(relative, baselines)
     runs = tables.read(arguments.tables / "runs.csv")
-    about = machine.describe()
+    about = machine.facts()
     inside = {"environment": os.environ.get("EPOCHCOST_CONTAINER")}
     here, host = about["id"], hosts.host_of({"machine": about, "software": inside})
     sentences = answer.sentences(own, baselines, here, host) + answer.unusable(runs, here)

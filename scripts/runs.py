@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from epochcost import configuration, errors, files
-from epochcost.costs import (
+from epochcost.results import (
     noise,
     predictions,
     published,

@@ -8,8 +8,8 @@ bill.md.
 from pathlib import Path
 
 from epochcost import configuration, durations, errors, files
-from epochcost.costs import billing, market, prices, schedules
-from epochcost.reruns.files import Rerun, bill, render
+from epochcost.money import billing, market, prices, schedules
+from epochcost.show.schedule import Rerun, bill, render
 
 
 def main() -> None:

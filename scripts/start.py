@@ -14,11 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from epochcost import errors, files
-from epochcost.datasets import staging
-from epochcost.measurement import progress, variables
-from epochcost.measurement.turn import holder
-from epochcost.records.names import parts_of_name
-from epochcost.words import amounts
+from epochcost.data import staging
+from epochcost.measure import progress, variables
+from epochcost.measure.exclusive import holder
+from epochcost.record.names import parts_of_name
+from epochcost.show.wording import amounts
 
 # So seldom that it disturbs nothing.
 EVERY_S = 60.0

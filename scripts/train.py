@@ -19,32 +19,33 @@ from typing import Any
 
 import numpy as np
 
-from epochcost import errors, frameworks, recipes, tuning, variants, workloads
-from epochcost.datasets import arrays
-from epochcost.datasets import weights as initial_weights
+from epochcost import errors, frameworks, models
+from epochcost.data import arrays
+from epochcost.data import weights as initial_weights
 from epochcost.errors import InputError
-from epochcost.frameworks import checks
+from epochcost.frameworks import checks, tuning, variants
 from epochcost.hardware import check_devices, check_machine
-from epochcost.measurement import clock as clocks
-from epochcost.measurement import (
+from epochcost.measure import clock as clocks
+from epochcost.measure import (
     cloud,
-    ending,
+    extent,
     machine,
     observation,
     revision,
-    schedule,
     software,
+    termination,
     variables,
     yardstick,
 )
-from epochcost.measurement.activity import PAUSED, Activity
-from epochcost.measurement.checkpoints import MOST_STARTS, Checkpoints, what_runs
-from epochcost.measurement.progress import Progress
-from epochcost.measurement.sampler import Sampler
-from epochcost.measurement.turn import turn
-from epochcost.records import place as places
-from epochcost.records import record
-from epochcost.records.names import RunName
+from epochcost.measure.activity import PAUSED, Activity
+from epochcost.measure.checkpoints import MOST_STARTS, Checkpoints, what_runs
+from epochcost.measure.exclusive import alone
+from epochcost.measure.progress import Progress
+from epochcost.measure.sampler import Sampler
+from epochcost.models import recipes
+from epochcost.record import place as places
+from epochcost.record import record
+from epochcost.record.names import RunName
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = Path("results/runs")
@@ -94,7 +95,7 @@ def main() -> int:
         recipe = _recipe(arguments.workload, arguments.framework)
         print(json.dumps(frameworks.load(arguments.framework).choices(recipe)))
         return 0
-    signal.signal(signal.SIGTERM, ending.end_now)
+    signal.signal(signal.SIGTERM, termination.end_now)
     return train(arguments)
 
 
@@ -110,7 +111,7 @@ def train(arguments: argparse.Namespace) -> int:
         )
     _check_dataset(arguments.data, recipe)
     stopwatch = clocks.Stopwatch()
-    here = machine.describe() | {"cloud": cloud.describe()}
+    here = machine.facts() | {"cloud": cloud.identify()}
     describe_s = stopwatch.seconds()
     check_machine(arguments.hardware, ROOT / "config/hardware.yaml", here)
     settings, tuned_with = _settings(arguments, tuning.place_of(here))
@@ -119,7 +120,7 @@ def train(arguments: argparse.Namespace) -> int:
     progress = Progress(arguments.progress)
     progress.waits()
     try:
-        with turn(str(RunName.of(vars(arguments)))) as waited:
+        with alone(str(RunName.of(vars(arguments)))) as waited:
             progress.prepares()
             with _checkpoints(arguments, recipe, settings, waited) as checkpoints:
                 content = _measure(
@@ -206,9 +207,7 @@ def _measure(
     framework = _import(arguments.framework, settings)
     imported = clocks.process_age() - waited - prepare_s
     checks.check(framework, arguments.framework, recipe, arguments.variant, settings, here)
-    definition = workloads.load(
-        arguments.workload, frameworks.FRAMEWORKS[arguments.framework].needs
-    )
+    definition = models.load(arguments.workload, frameworks.FRAMEWORKS[arguments.framework].needs)
     with errors.blamed(definition.__file__):
         random.seed(arguments.seed + arguments.trial)
         np.random.seed(arguments.seed + arguments.trial)  # a split at random stays the same
@@ -227,7 +226,7 @@ def _measure(
         "data": observation.data_part(prepared.manifest, samples),
         "weights": weights,
     }
-    clock = clocks.Clock(schedule.plan(arguments.scale, recipe, *samples), waited)
+    clock = clocks.Clock(extent.of(arguments.scale, recipe, *samples), waited)
     clock.begins = progress.epoch
     if checkpoints:
         version, device = [framework.VERSION, settings, effective], framework.device()
@@ -239,7 +238,7 @@ def _measure(
     limit_s = arguments.time_limit
     with errors.blamed(definition.__file__):
         failure = _train(framework, definition, split, clock, about, settings, limit_s, given_up)
-    about["software"] = software.describe(framework, settings) | {"variables": effective}
+    about["software"] = software.versions(framework, settings) | {"variables": effective}
     shares, seen = activity.summary(), sampler.stop()
     return observation.record(run, about, clock, shares, seen, failure)
 
@@ -247,24 +246,24 @@ def _measure(
 def _train(
     framework,
     definition,
-    split: workloads.Split,
+    split: models.Split,
     clock: clocks.Clock,
     about: dict,
     settings: dict,
     limit_s: float | None,
     given_up: bool,
 ) -> dict[str, str] | None:
-    """Train to the end of the clock's schedule; returns phase and reason if that failed.
+    """Train to the end of the clock's extent; returns phase and reason if that failed.
 
     Args:
         given_up: whether it was killed too often to be started again.
     """
     recipe, seed = about["settings"], about["seed"]
     try:
-        with ending.time_limit(limit_s, clock):
+        with termination.time_limit(limit_s, clock):
             if given_up:
                 clock.phase_now = "train"
-                raise ending.GivenUpError(
+                raise termination.GivenUpError(
                     f"killed {MOST_STARTS} times since its last checkpoint; the system may have "
                     "run out of memory"
                 )
@@ -275,9 +274,9 @@ def _train(
                 with clock.phase("sample"):
                     clock.sample = definition.sample(predict, split, recipe["model"], seed)
             return failure
-    except (ending.GivenUpError, *framework.FAILURES) as error:
+    except (termination.GivenUpError, *framework.FAILURES) as error:
         # What is measured after the training says nothing about it, and is left out.
-        if clock.phase_now == "measuring" and len(clock.epochs) == clock.schedule.epochs:
+        if clock.phase_now == "measuring" and len(clock.epochs) == clock.extent.epochs:
             return _shortfall(clock)
         return {"phase": clock.phase_now, "reason": errors.printable(errors.one_line(error), 500)}
 
@@ -286,7 +285,7 @@ def _shortfall(clock: clocks.Clock) -> dict[str, str] | None:
     """What a training that came to its end lacks; None if it is whole."""
     if observation.diverged(clock):
         return {"phase": "train", "reason": "the loss is not a finite number"}
-    done, planned = len(clock.epochs), clock.schedule.epochs
+    done, planned = len(clock.epochs), clock.extent.epochs
     if done != planned:
         return {"phase": "train", "reason": f"it ended after {done} of {planned} epochs"}
     return None
@@ -340,7 +339,7 @@ def _read_data(folder: Path, recipe: dict, definition):
     stopwatch = clocks.Stopwatch()
     prepared = arrays.load(folder)
     split = definition.inputs(prepared, recipe["model"])
-    workloads.check_split(split, recipe)
+    models.check_split(split, recipe)
     return prepared, split, stopwatch.seconds()
 
 

@@ -26,14 +26,16 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean, median
 
-from epochcost import errors, files, frameworks, recipes, tuning, variants
-from epochcost.datasets import arrays
-from epochcost.measurement import machine, variables
-from epochcost.measurement.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU, PAUSED
-from epochcost.measurement.orphans import end_with_parent
-from epochcost.records.check import LOSS
-from epochcost.records.record import recipe_id
-from epochcost.records.usable import why_unusable
+from epochcost import errors, files, frameworks
+from epochcost.data import arrays
+from epochcost.frameworks import tuning, variants
+from epochcost.measure import machine, variables
+from epochcost.measure.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU, PAUSED
+from epochcost.measure.children import end_with_parent
+from epochcost.models import recipes
+from epochcost.record.check import LOSS
+from epochcost.record.record import recipe_id
+from epochcost.record.usable import why_unusable
 from epochcost.statistics.prediction import predict
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -108,7 +110,7 @@ def tune(arguments: argparse.Namespace) -> None:
             f"{sys.executable} lacks scipy, without which quick runs predict nothing; start the "
             "search with the Python of the workflow, and name that of the framework: --python"
         )
-    here = tuning.place_of(machine.describe())
+    here = tuning.place_of(machine.facts())
     tuning.load(arguments.output)  # which a search would be for nothing if that were damaged
     runs = Runs(arguments, here)
     defaults = runs.defaults()

@@ -95,7 +95,7 @@ def make_clone(folder: Path) -> Clone:
 
 def _ignore_load(folder: Path) -> None:
     """Let no training count as unusable: other tests run beside those of a clone."""
-    path = folder / "scripts/epochcost/records/usable.py"
+    path = folder / "scripts/epochcost/record/usable.py"
     text = path.read_text()
     assert text.count("MOST_TAKEN = 0.3\n") == 1
     path.write_text(text.replace("MOST_TAKEN = 0.3\n", "MOST_TAKEN = 1.0\n"))

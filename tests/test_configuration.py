@@ -5,9 +5,10 @@ import shutil
 import pytest
 import yaml
 
-from epochcost import configuration, recipes
+from epochcost import configuration
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
+from epochcost.models import recipes
 
 ADAM = {"name": "adam", "learning_rate": 1, "beta_1": 0.9, "beta_2": 0.9, "epsilon": 1e-8}
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from epochcost import recipes
 from epochcost.configuration import ROOT
 from epochcost.frameworks import FRAMEWORKS
-from epochcost.words import names
+from epochcost.models import recipes
+from epochcost.show.wording import names
 
 FOLDERS = (".", "benchmarks", "config", "data/published", "docs")
 PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]

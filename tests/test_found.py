@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from epochcost.configuration import ROOT
-from epochcost.measurement.activity import OTHERS
+from epochcost.measure.activity import OTHERS
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import found

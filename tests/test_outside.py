@@ -15,10 +15,10 @@ import yaml
 from epochcost import configuration, files, markdown
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
-from epochcost.measurement import revision, variables
-from epochcost.records.names import RunName
-from epochcost.report import quality
-from epochcost.reruns import files as reruns
+from epochcost.measure import revision, variables
+from epochcost.record.names import RunName
+from epochcost.show import quality
+from epochcost.show import schedule as reruns
 
 HOSTILE = [
     "$(touch pwn)",

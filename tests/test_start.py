@@ -15,15 +15,15 @@ sys.path.insert(0, sys.argv.pop(1))
 from pathlib import Path
 import start
 from epochcost import errors
-from epochcost.measurement import turn
-start.EVERY_S, turn.LOCK = 0.2, Path(sys.argv.pop(1))
+from epochcost.measure import exclusive
+start.EVERY_S, exclusive.LOCK = 0.2, Path(sys.argv.pop(1))
 errors.run(start.main)
 """
 # Stands in for a training: notes what it is told, on the descriptor that it was given.
 STANDS_IN = """
 import sys, time
 sys.path.insert(0, {scripts!r})
-from epochcost.measurement.progress import Progress
+from epochcost.measure.progress import Progress
 run = Progress(int(sys.argv[sys.argv.index("--progress") + 1]))
 print("in the log")
 {does}

@@ -10,13 +10,13 @@ import jsonschema
 import numpy as np
 import pytest
 
-from epochcost import files, frameworks, recipes
+from epochcost import files, frameworks
 from epochcost.configuration import ROOT
-from epochcost.datasets import arrays
+from epochcost.data import arrays
 from epochcost.errors import InputError
-from epochcost.measurement import machine
-from epochcost.records.record import recipe_id
-from epochcost.workloads import mnist_mlp
+from epochcost.measure import machine
+from epochcost.models import mnist_mlp, recipes
+from epochcost.record.record import recipe_id
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import train
@@ -54,7 +54,7 @@ def run(tmp_path, data, monkeypatch):
         monkeypatch.setattr(frameworks, "load", lambda name, settings: stand_in)
         monkeypatch.setattr(train.yardstick, "asked", lambda: None)  # which takes a second
         # Nothing is trained, so nobody need wait for it.
-        monkeypatch.setattr(train, "turn", lambda who: contextlib.nullcontext(waited))
+        monkeypatch.setattr(train, "alone", lambda who: contextlib.nullcontext(waited))
         options = {
             "workload": "mnist_mlp",
             "framework": "pytorch",
@@ -83,12 +83,12 @@ def run(tmp_path, data, monkeypatch):
 
 def epochs(accuracy, loss=0.1):
     def behaviour(recipe, definition, split, clock, seed, settings):
-        for _ in range(clock.schedule.epochs):
+        for _ in range(clock.extent.epochs):
             clock.epoch_begin()
-            for step in range(clock.schedule.steps):
+            for step in range(clock.extent.steps):
                 clock.step(step)
             clock.train_end()
-            for step in range(clock.schedule.evaluation_steps):
+            for step in range(clock.extent.evaluation_steps):
                 clock.evaluation_step(step)
             clock.epoch_end(loss, accuracy)
 
@@ -134,10 +134,10 @@ def test_waiting_for_another_training_counts_nowhere(run, monkeypatch):
 
 
 def test_a_provider_that_says_another_machine_type_is_believed(run, monkeypatch, tmp_path):
-    here = machine.describe() | {"usable_cores": 8, "gpus": []}
-    monkeypatch.setattr(machine, "describe", lambda: here)
+    here = machine.facts() | {"usable_cores": 8, "gpus": []}
+    monkeypatch.setattr(machine, "facts", lambda: here)
     cloud = {"provider": "aws", "instance_type": "c8i.2xlarge", "zone": None, "lifecycle": None}
-    monkeypatch.setattr(train.cloud, "describe", lambda: cloud)
+    monkeypatch.setattr(train.cloud, "identify", lambda: cloud)
     with pytest.raises(InputError, match=r"it is c8i\.2xlarge of Amazon EC2"):
         run(epochs(0.985), hardware="aws-c8a.2xlarge")
     assert not list(tmp_path.rglob("default-1*"))
@@ -151,7 +151,7 @@ def test_settings_found_with_another_version_are_used_and_it_is_said(
 ):
     recipe = recipe_id(recipes.load(ROOT / "config/workloads.yaml")["mnist_mlp"])
     entry = {"settings": {"compile": True}, "version": version}
-    place = train.tuning.place_of(machine.describe())
+    place = train.tuning.place_of(machine.facts())
     known = {place: {"mnist_mlp": {"pytorch": {f"{recipe}-synthetic": entry}}}}
     monkeypatch.setattr(train.tuning, "load", lambda path: known)
     made = run(epochs(0.985), variant="tuned")
@@ -209,10 +209,10 @@ def test_a_model_that_diverged_writes_no_text_and_is_a_failure(run, tmp_path, lo
 
 def test_a_training_that_ended_too_early_is_a_failure(run):
     def behaviour(recipe, definition, split, clock, *others):
-        planned = clock.schedule
-        clock.schedule = dataclasses.replace(planned, epochs=18)
+        planned = clock.extent
+        clock.extent = dataclasses.replace(planned, epochs=18)
         epochs(0.985)(recipe, definition, split, clock, *others)
-        clock.schedule = planned
+        clock.extent = planned
 
     record = run(behaviour)
     assert record["failure"] == {"phase": "train", "reason": "it ended after 18 of 20 epochs"}
@@ -228,7 +228,7 @@ def test_a_mistake_in_a_workloads_file_is_one_line_that_says_where(
     own.__file__ = str(path)
     exec(compile(path.read_text(), path, "exec"), vars(own))
     monkeypatch.setattr(own, "inputs", getattr(own, "inputs", mnist_mlp.inputs), raising=False)
-    monkeypatch.setattr(train.workloads, "load", lambda *_: own)
+    monkeypatch.setattr(train.models, "load", lambda *_: own)
 
     def behaviour(recipe, definition, split, *_):
         definition.torch_model(split, recipe["model"])
@@ -272,7 +272,7 @@ def test_a_manifest_that_lacks_something_is_refused(run, data, tmp_path):
 
 
 def test_a_workload_without_a_model_for_the_framework_is_refused(run, monkeypatch, tmp_path):
-    monkeypatch.delattr(train.workloads.load("mnist_mlp"), "torch_model")
+    monkeypatch.delattr(train.models.load("mnist_mlp"), "torch_model")
     with pytest.raises(InputError, match=r"workloads/mnist_mlp\.py has no torch_model; docs/own"):
         run(epochs(0.9))
     assert not list(tmp_path.rglob("*default*"))
@@ -317,11 +317,11 @@ def test_a_model_that_does_not_fit_the_data_is_refused(run, monkeypatch, tmp_pat
 
 
 def test_accuracy_on_held_out_data_needs_some():
-    split = train.workloads.Split(np.zeros((2, 3)), np.zeros(2, np.uint8))
+    split = train.models.Split(np.zeros((2, 3)), np.zeros(2, np.uint8))
     recipe = {"quality": {"metric": "val_accuracy"}, "loss": "binary_crossentropy", "model": {}}
     with pytest.raises(InputError, match="`inputs` gives nothing to validate on"):
-        train.workloads.check_split(split, recipe)
-    train.workloads.check_split(split, recipe | {"quality": {"metric": "loss"}})
+        train.models.check_split(split, recipe)
+    train.models.check_split(split, recipe | {"quality": {"metric": "loss"}})
 
 
 @pytest.mark.parametrize(
@@ -329,10 +329,10 @@ def test_accuracy_on_held_out_data_needs_some():
     [(3, 2, "x_train has 3 samples, y_train 2"), (0, 0, "`inputs` gives nothing to train on")],
 )
 def test_each_sample_has_a_label_and_there_are_some(samples, labels, message):
-    split = train.workloads.Split(np.zeros((samples, 4)), np.zeros(labels, np.uint8))
+    split = train.models.Split(np.zeros((samples, 4)), np.zeros(labels, np.uint8))
     recipe = {"quality": {"metric": "loss"}, "loss": "binary_crossentropy", "model": {}}
     with pytest.raises(InputError, match=message):
-        train.workloads.check_split(split, recipe)
+        train.models.check_split(split, recipe)
 
 
 def test_labels_are_class_numbers_in_arrays():
@@ -346,9 +346,9 @@ def test_labels_are_class_numbers_in_arrays():
         (None, "y_train is no NumPy array of samples, but a NoneType"),
     ):
         with pytest.raises(InputError, match=message):
-            train.workloads.check_split(train.workloads.Split(samples, labels), recipe)
+            train.models.check_split(train.models.Split(samples, labels), recipe)
     with pytest.raises(InputError, match="`inputs` gives a tuple, not a Split"):
-        train.workloads.check_split((samples, samples), recipe)
+        train.models.check_split((samples, samples), recipe)
 
 
 @pytest.mark.parametrize(
@@ -361,27 +361,27 @@ def test_labels_are_class_numbers_in_arrays():
 )
 def test_a_workloads_file_that_cannot_be_imported_is_one_line(monkeypatch, tmp_path, text, what):
     (tmp_path / "own_workload.py").write_text(text)
-    monkeypatch.setattr(train.workloads, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(train.models, "__path__", [str(tmp_path)])
     with pytest.raises(InputError, match=rf"own_workload\.py, {what}"):
-        train.workloads.load("own_workload")
+        train.models.load("own_workload")
 
 
 def test_ranges_are_those_of_labels_and_words_alone():
     def split(x, y):
-        return train.workloads.Split(x, y, x[:0], y[:0], vocabulary=26)
+        return train.models.Split(x, y, x[:0], y[:0], vocabulary=26)
 
     loss = {"quality": {"metric": "loss"}, "loss": "categorical_crossentropy"}
     letters = np.zeros((2, 3), np.int32), np.array([0, 25])
     pictures = np.full((2, 4, 4), 255, np.uint8), np.array([0, 25])
     for arrays_there in (letters, pictures):
-        train.workloads.check_split(split(*arrays_there), loss | {"model": {}})
+        train.models.check_split(split(*arrays_there), loss | {"model": {}})
     named = loss | {"model": {"classes": ["a", "b"]}}
-    train.workloads.check_split(split(*letters), named)
+    train.models.check_split(split(*letters), named)
     with pytest.raises(InputError, match="x_train holds 0 to 26; it can be 0 to 25"):
-        train.workloads.check_split(split(np.array([[0, 26]]), np.array([0])), named)
+        train.models.check_split(split(np.array([[0, 26]]), np.array([0])), named)
     halves = loss | {"model": {}, "loss": "binary_crossentropy"}
     with pytest.raises(InputError, match=r"y_train holds 0\.0 to 1\.7; it can be 0 to 1"):
-        train.workloads.check_split(split(letters[0], np.array([0, 1.7])), halves)
+        train.models.check_split(split(letters[0], np.array([0, 1.7])), halves)
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from epochcost import files, tuning
+from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
-from epochcost.frameworks import memory
-from epochcost.measurement import machine
+from epochcost.frameworks import memory, tuning
+from epochcost.measure import machine
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import tune
@@ -75,7 +75,7 @@ def test_unknown_settings_are_refused_with_the_nearest_right_one():
 def found_in(path: Path) -> dict:
     """The settings in a file that a search on this machine wrote, by workload and framework."""
     (place,) = tuning.load(path).items()
-    assert place[0] == tuning.place_of(machine.describe())
+    assert place[0] == tuning.place_of(machine.facts())
     return {
         workload: {
             framework: entry["settings"]
@@ -392,7 +392,7 @@ if settings.get("needs") == "more than there is":
     os.kill(os.getpid(), signal.SIGKILL)
 if settings.get("needs") == "what there is not":
     raise ValueError("it cannot be compiled")
-content = json.load(open({str(ROOT / "tests/records/quick.json")!r}))
+content = json.load(open({str(ROOT / "tests/record/quick.json")!r}))
 if settings and float(sys.argv[sys.argv.index("--time-limit") + 1]) < settings["needs"]:
     content["status"] = "failed"
 os.makedirs(os.path.dirname(record), exist_ok=True)

@@ -2,14 +2,16 @@
 
 import csv
 
-from epochcost import configuration, lock, planning, tuning, variants
-from epochcost.costs import billing, prices
-from epochcost.datasets import preparation, registry
+from epochcost import configuration, lock
+from epochcost.frameworks import tuning, variants
+from epochcost.plan import runs
+from epochcost.money import billing, prices
+from epochcost.data import preparation, registry
 from epochcost.errors import InputError, one_line
 from epochcost.hardware import LOCAL
-from epochcost.measurement import machine
-from epochcost.records import kept, merging
-from epochcost.records.names import RunName
+from epochcost.measure import machine
+from epochcost.record import backup, merge
+from epochcost.record.names import RunName
 
 RECORDS = Path("results/runs")
 MARKERS = Path("results/made")
@@ -32,7 +34,7 @@ try:
     if KNOWN.mirror:
         # For fetch.py. Not a parameter of its rule: without it, what was fetched stays fetched.
         os.environ[configuration.MIRROR_VARIABLE] = str(KNOWN.mirror)
-    MACHINE = machine.describe()
+    MACHINE = machine.facts()
     choose = (KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW)
     ORIGINS = {}
     if not SENT:
@@ -41,14 +43,14 @@ try:
     if workflow.is_main_process:
         # Records that something else has deleted, such as `dvc pull --force`, are no missing runs.
         if not workflow.output_settings.dryrun:
-            for line in merging.came_back(kept.settle(RECORDS)):
+            for line in merge.came_back(backup.settle(RECORDS)):
                 print(f"epochcost: {line}", file=sys.stderr)
-        elif gone := kept.gone(RECORDS):
+        elif gone := backup.gone(RECORDS):
             sys.exit(
                 f"epochcost: {len(gone)} records are gone from {RECORDS}, such as the one of "
                 f"{gone[0]}; a call without -n brings them back"
             )
-    PLAN = None if SENT else planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
+    PLAN = None if SENT else runs.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
     if CLOUD:
         configuration.check_cloud(KNOWN)
     if workflow.is_main_process:

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from snakemake import cli
 
-from epochcost.costs import market, successors
+from epochcost.money import market, successors
 from epochcost.hardware import check_devices, check_machine, is_unsupported
-from epochcost.measurement import cloud
-from epochcost.measurement.machine import has_bfloat16
+from epochcost.measure import cloud
+from epochcost.measure.machine import has_bfloat16
 
 
 def trains():
@@ -161,7 +161,7 @@ def refuse_other_hardware():
         return
     try:
         # A dry run asks no server, so not that of a cloud either.
-        asked = None if workflow.output_settings.dryrun else cloud.describe()
+        asked = None if workflow.output_settings.dryrun else cloud.identify()
         here = MACHINE | {"cloud": asked}
         for name in hardware_to_train():
             check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), here)

@@ -7,7 +7,7 @@ import tempfile
 from functools import cache
 
 from epochcost import files
-from epochcost.records.record import recipe_id
+from epochcost.record.record import recipe_id
 
 # What trainings wait for comes before any of them, so that they follow each other without a gap.
 FIRST = 1_000_000

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(workflow.basedir, "scripts")))
 
 from epochcost import call
 from epochcost.errors import InputError, one_line
-from epochcost.measurement import revision, variables
+from epochcost.measure import revision, variables
 
 variables.forget_python()
 

@@ -14,13 +14,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from epochcost import durations, files, recipes, schemas, variants
-from epochcost import workloads as workload_modules
-from epochcost.costs import prices
-from epochcost.datasets import preparation
+from epochcost import durations, files, schemas
+from epochcost import models as workload_modules
+from epochcost.data import preparation
 from epochcost.errors import InputError, nearest
-from epochcost.frameworks import FRAMEWORKS, with_variant
+from epochcost.frameworks import FRAMEWORKS, variants, with_variant
 from epochcost.hardware import LOCAL
+from epochcost.models import recipes
+from epochcost.money import prices
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR_VARIABLE = "EPOCHCOST_MIRROR"
@@ -64,7 +65,7 @@ class Configuration:
     def preparation_of(self, dataset: str) -> str:
         """The Python module that prepares a data set."""
         own = self.datasets[dataset].get("prepared_by")
-        return f"epochcost.workloads.{own}" if own else preparation.module_of(dataset)
+        return f"epochcost.models.{own}" if own else preparation.module_of(dataset)
 
     def frameworks_of(self, workload: str) -> list[str]:
         """The configured frameworks that can train `workload`."""

@@ -1,9 +1,10 @@
-"""Human-readable durations."""
+"""Durations, as people write them."""
 
 import re
 
 from epochcost.errors import InputError
 
+HOUR_S = 3600.0
 _UNITS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
 
 

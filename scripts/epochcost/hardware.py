@@ -45,8 +45,8 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
 
     Args:
         hardware: an id of the catalogue (config/hardware.yaml); `local` is any machine.
-        machine: facts about the machine at hand (`measurement.machine.describe`), with `cloud`
-            where it was asked for (`measurement.cloud.describe`).
+        machine: facts about the machine at hand (`measurement.machine.facts`), with `cloud`
+            where it was asked for (`measurement.cloud.identify`).
 
     Raises:
         InputError: no such hardware, or this machine is another.
@@ -100,7 +100,7 @@ def _check_rented(hardware: str, wanted: dict[str, Any], cloud: dict[str, Any]) 
         )
 
 
-def describe(hardware: str, entry: dict[str, Any]) -> str:
+def title(hardware: str, entry: dict[str, Any]) -> str:
     """Hardware in readable form: id, machine type, provider, and whether it is retired."""
     facts = [entry.get("instance", ""), entry.get("provider", "")]
     if "retired" in entry:

@@ -4,7 +4,7 @@ import time
 
 from epochcost import files
 from epochcost.configuration import ROOT
-from epochcost.records import record as records
+from epochcost.record import record as records
 
 SUSPENDED_S = 6
 _LONGEST_S = 900

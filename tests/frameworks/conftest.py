@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from trainings import train
 
-from epochcost.datasets import arrays
+from epochcost.data import arrays
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,11 @@ import json
 import sys
 from pathlib import Path
 
-from epochcost import frameworks, recipes, workloads
-from epochcost.datasets import arrays
-from epochcost.measurement import clock as clocks
-from epochcost.measurement import schedule
+from epochcost import frameworks, models
+from epochcost.data import arrays
+from epochcost.measure import clock as clocks
+from epochcost.measure import extent
+from epochcost.models import recipes
 
 ROOT = Path(__file__).resolve().parents[2]
 waits = 0
@@ -65,11 +66,11 @@ def count_jax():
 def main():
     name, folder = sys.argv[1:]
     recipe = recipes.load(ROOT / "config/workloads.yaml")["mnist_mlp"]
-    framework, definition = frameworks.load(name), workloads.load("mnist_mlp")
+    framework, definition = frameworks.load(name), models.load("mnist_mlp")
     {"keras-tensorflow": count_tensorflow, "keras-jax": count_jax}.get(name, count_torch)()
     split = definition.inputs(arrays.load(Path(folder)), recipe["model"])
     steps = len(split.x_train) // recipe["batch_size"]
-    plan = schedule.Schedule(
+    plan = extent.Extent(
         2, steps, steps * recipe["batch_size"], (1,), 2, 2 * recipe["batch_size"], (1,)
     )
     clock = clocks.Clock(plan)

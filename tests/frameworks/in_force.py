@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from epochcost import frameworks, recipes, workloads
+from epochcost import frameworks, models
 from epochcost.frameworks import memory
-from epochcost.measurement.clock import Clock
-from epochcost.measurement.schedule import plan
+from epochcost.measure.clock import Clock
+from epochcost.measure import extent
+from epochcost.models import recipes
 
 SHAPES = {"mnist_mlp": (784,), "mnist_cnn": (28, 28, 1)}
 name, workload, settings = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
@@ -89,10 +90,10 @@ recipe = recipes.load(Path("config/workloads.yaml"))[workload]
 if "fused_optimizer" in settings:  # which only Adam has
     recipe["optimizer"] = recipes.load(Path("config/workloads.yaml"))["imdb_bilstm"]["optimizer"]
 x, y = np.zeros((64, *SHAPES[workload]), np.float32), np.zeros(64, np.uint8)
-clock = Clock(plan("quick", recipe, 64, 64))
+clock = Clock(extent.of("quick", recipe, 64, 64))
 try:
-    split = workloads.Split(x, y, x, y)
-    framework.train(recipe, workloads.load(workload), split, clock, 1, settings)
+    split = models.Split(x, y, x, y)
+    framework.train(recipe, models.load(workload), split, clock, 1, settings)
 except Begun:
     found["threads"] = framework.threads()
     found["onednn"] = os.environ.get("TF_ENABLE_ONEDNN_OPTS") != "0"

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from epochcost import frameworks, recipes, workloads
-from epochcost.measurement.clock import Clock, Epoch
-from epochcost.measurement.schedule import plan
+from epochcost import frameworks, models
+from epochcost.measure.clock import Clock, Epoch
+from epochcost.measure import extent
+from epochcost.models import recipes
 
 SAMPLES, BATCH = 100, 32
 
@@ -55,10 +56,10 @@ def main():
     recipe |= {"epochs": 2, "batch_size": BATCH, "model": model}
     y = np.arange(SAMPLES, dtype=np.uint8)
     x = np.repeat(y[:, None].astype(np.float32), 784, axis=1)
-    split, clock = workloads.Split(x, y, x, y), Clock(plan("full", recipe, SAMPLES, SAMPLES))
+    split, clock = models.Split(x, y, x, y), Clock(extent.of("full", recipe, SAMPLES, SAMPLES))
     clock.epochs = [Epoch(number) for number in range(1, done + 1)]
     try:
-        framework.train(recipe, workloads.load("mnist_mlp"), split, clock, 1, settings)
+        framework.train(recipe, models.load("mnist_mlp"), split, clock, 1, settings)
     except Begun:
         steps = -(-SAMPLES // BATCH)
         print(json.dumps([seen[n : n + steps] for n in range(0, len(seen), steps)]))

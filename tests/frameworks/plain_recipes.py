@@ -12,7 +12,7 @@ from pathlib import Path
 
 os.environ["KERAS_BACKEND"] = "torch"
 sys.path.insert(0, "benchmarks")
-sys.path.insert(0, "tests/workloads")
+sys.path.insert(0, "tests/models")
 
 import numpy as np
 import plain_data
@@ -23,9 +23,10 @@ import same_mathematics
 import torch
 from torch.nn import functional
 
-from epochcost import recipes, workloads
-from epochcost.datasets import arrays
+from epochcost import models
+from epochcost.data import arrays
 from epochcost.frameworks import keras_recipe, pytorch_recipe
+from epochcost.models import recipes
 
 
 def main() -> None:
@@ -48,7 +49,7 @@ def both(name: str, shape: list[int], vocabulary: int, folder: str) -> dict[str,
 
 def in_keras(name: str, recipe: dict, split) -> dict[str, list]:
     """Layers, loss and optimiser; and what the model makes of the same weights."""
-    ours = workloads.load(name).keras_model(split, recipe["model"])
+    ours = models.load(name).keras_model(split, recipe["model"])
     plain = plain_keras.compiled_model(name, split.vocabulary, split.shape[0])
     optimizer = keras_recipe.optimizer_of(recipe["optimizer"])
     plain.set_weights(ours.get_weights())
@@ -82,7 +83,7 @@ def without(config):
 
 def in_pytorch(name: str, recipe: dict, split) -> dict[str, list]:
     """Layers, initial weights and optimiser; and the loss of the same weights and batch."""
-    ours = workloads.load(name).torch_model(split, recipe["model"])
+    ours = models.load(name).torch_model(split, recipe["model"])
     plain = plain_pytorch.model_of(name, split.vocabulary)
     for model, initialise in ((ours, pytorch_recipe.initialise), (plain, plain_pytorch.initialise)):
         torch.manual_seed(7)
@@ -127,7 +128,7 @@ def weights(model) -> list:
 
 def data(name: str, recipe: dict, folder: Path) -> dict[str, list]:
     """What is trained and validated on; None where there is nothing."""
-    ours = workloads.load(name).inputs(arrays.load(folder), recipe["model"])
+    ours = models.load(name).inputs(arrays.load(folder), recipe["model"])
     plain = plain_data.read(name, folder)
     pairs = {
         "x": (ours.x_train, plain.x),

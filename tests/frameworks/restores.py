@@ -11,17 +11,18 @@ import numpy as np
 
 importlib.import_module(f"epochcost.frameworks.keras_{sys.argv[1]}")
 
-import keras  # noqa: E402
+import keras
 
-from epochcost import recipes, workloads  # noqa: E402
-from epochcost.frameworks import keras_fit, keras_recipe  # noqa: E402
+from epochcost import models
+from epochcost.frameworks import keras_fit, keras_recipe
+from epochcost.models import recipes
 
 RECIPE = recipes.load(Path(__file__).resolve().parents[2] / "config/workloads.yaml")["mnist_mlp"]
 
 
 def model(seed: int):
     keras.utils.set_random_seed(seed)
-    built = workloads.load("mnist_mlp").keras_model(SPLIT, RECIPE["model"])
+    built = models.load("mnist_mlp").keras_model(SPLIT, RECIPE["model"])
     optimizer, loss = (
         keras_recipe.optimizer_of(RECIPE["optimizer"]),
         keras_recipe.loss_of(RECIPE["loss"]),
@@ -36,7 +37,7 @@ def values(of) -> list[np.ndarray]:
 
 rng = np.random.default_rng(1)
 x, y = rng.random((512, 784), np.float32), rng.integers(0, 10, 512)
-SPLIT = workloads.Split(x, y)
+SPLIT = models.Split(x, y)
 trained, other = model(1), model(2)
 trained.fit(x, y, batch_size=128, epochs=2, verbose=0)
 other.optimizer.build(other.trainable_variables)

@@ -7,7 +7,7 @@ import pytest
 
 from epochcost.errors import InputError
 from epochcost.frameworks import checks, kind_of, thread_choices
-from epochcost.measurement import gpus, limits, machine
+from epochcost.measure import gpus, limits, machine
 
 GPU = {"gpus": [{"name": "Tesla T4"}], "driver": "580.1", "cuda_driver": "13.0"}
 NO_GPU = {"gpus": [], "driver": None, "cuda_driver": None}

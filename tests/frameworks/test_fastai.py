@@ -9,14 +9,15 @@ FIT = """
 import json
 from pathlib import Path
 import numpy as np
-from epochcost import recipes, workloads
-from epochcost.frameworks import fastai
-from epochcost.measurement.clock import Clock
-from epochcost.measurement.schedule import plan
+from epochcost import models
+from epochcost.models import recipes
+from epochcost.frameworks import fastai, fastai_clock
+from epochcost.measure.clock import Clock
+from epochcost.measure import extent
 
 rates, first = set(), {}
 
-class Look(fastai.ReadClock):
+class Look(fastai_clock.ReadClock):
     def before_batch(self):
         layer = self.learn.model[0]
         first.setdefault("weight", layer.weight.abs().max().item())
@@ -27,9 +28,9 @@ class Look(fastai.ReadClock):
 fastai.ReadClock = Look
 recipe = recipes.load(Path("config/workloads.yaml"))["mnist_cnn"]
 x, y = np.ones((256, 28, 28, 1), np.float32), np.zeros(256, np.uint8)
-split = workloads.Split(x, y, x, y)
-clock = Clock(plan("quick", recipe, 256, 256))
-fastai.train(recipe, workloads.load("mnist_cnn"), split, clock, 1, {})
+split = models.Split(x, y, x, y)
+clock = Clock(extent.of("quick", recipe, 256, 256))
+fastai.train(recipe, models.load("mnist_cnn"), split, clock, 1, {})
 print(json.dumps([sorted(rates), first]))
 """
 
@@ -49,12 +50,12 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 import torch
-from epochcost import recipes
-from epochcost.datasets import arrays
+from epochcost.models import recipes
+from epochcost.data import arrays
 from epochcost.frameworks import fastai, fastai_tuning
-from epochcost.measurement.clock import Clock
-from epochcost.measurement.schedule import plan
-from epochcost.workloads import catsdogs_resnet50
+from epochcost.measure.clock import Clock
+from epochcost.measure import extent
+from epochcost.models import catsdogs_resnet50
 
 moments, learners, passes = [], [], []
 
@@ -82,7 +83,7 @@ class Looking(Clock):
 fastai_tuning.Learner = Learner
 recipe = recipes.load(Path("config/workloads.yaml"))["catsdogs_resnet50"]
 split = catsdogs_resnet50.inputs(arrays.load(Path(sys.argv[1])), recipe["model"])
-clock = Looking(plan("quick", recipe, len(split.x_train), len(split.x_validation)))
+clock = Looking(extent.of("quick", recipe, len(split.x_train), len(split.x_validation)))
 fastai.train(recipe, catsdogs_resnet50, split, clock, 1, {})
 (body, head, _), (body_1, head_1, frozen), (body_2, head_2, _), (body_3, head_3, whole) = moments
 print(json.dumps({
@@ -112,12 +113,12 @@ import torch
 from epochcost.frameworks import fastai, fastai_tuning
 def end(*_): raise KeyboardInterrupt
 fastai_tuning._loaders = end
-from epochcost import recipes
-from epochcost.measurement import clock, schedule
+from epochcost.models import recipes
+from epochcost.measure import clock, extent
 recipe = recipes.load("config/workloads.yaml")["catsdogs_resnet50"]
 split = type("Split", (), {})()
 try:
-    clock = clock.Clock(schedule.plan("quick", recipe, 100, 100))
+    clock = clock.Clock(extent.of("quick", recipe, 100, 100))
     fastai.train(recipe, None, split, clock, 1, {"onednn": False})
 except KeyboardInterrupt:
     print(json.dumps([torch.backends.mkldnn.enabled, "onednn" in fastai.choices(recipe)]))
@@ -131,8 +132,8 @@ def test_fine_tuning_does_without_onednn_where_that_is_asked_for(pythons):
 SAVE_WEIGHTS = """
 import json, sys, torch
 from pathlib import Path
-from epochcost.frameworks import fastai
-from epochcost.workloads import Split, catsdogs_resnet50
+from epochcost.frameworks import fastai, fastai_clock
+from epochcost.models import Split, catsdogs_resnet50
 from torchvision.models import resnet50
 whole = resnet50().state_dict()
 torch.save(whole, sys.argv[1])

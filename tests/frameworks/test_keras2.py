@@ -9,12 +9,12 @@ import pytest
 from published_models import PUBLISHED
 from trainings import train
 
-from epochcost import recipes
 from epochcost.configuration import ROOT, check_legacy
-from epochcost.datasets import arrays
+from epochcost.data import arrays
 from epochcost.errors import InputError
 from epochcost.frameworks import FRAMEWORKS, keras2
-from epochcost.records.passes import TRAIN, passes
+from epochcost.models import recipes
+from epochcost.record.passes import TRAIN, passes
 
 LEGACY = [name for name, framework in FRAMEWORKS.items() if framework.legacy]
 

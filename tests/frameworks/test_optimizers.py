@@ -11,7 +11,8 @@ from trainings import answer
 STEPS = """
 import importlib, json, sys
 import numpy as np
-from epochcost import recipes, workloads
+from epochcost import models
+from epochcost.models import recipes
 module = importlib.import_module("epochcost.frameworks." + sys.argv[1])
 from epochcost.frameworks import keras_fit, keras_recipe
 recipe = recipes.load("config/workloads.yaml")["imdb_fasttext"]
@@ -25,8 +26,8 @@ x = np.zeros((4, 100), np.int32)
 x[0, 0], x[1:, :] = 1, 0
 x[2:, 40:] = 3
 y = np.array([1, 1, 0, 1], np.uint8)
-split = workloads.Split(x, y, vocabulary=4)
-definition = workloads.load("imdb_fasttext")
+split = models.Split(x, y, vocabulary=4)
+definition = models.load("imdb_fasttext")
 model = keras_fit._compiled(recipe | given["recipe"], definition, split, given["settings"], False)
 before, moved = np.array(model.layers[0].get_weights()[0]), []
 model.fit(x, y, batch_size=4, verbose=0)
@@ -106,7 +107,7 @@ def test_so_do_the_other_optimisers_on_tensorflow(stepped, name, rate, rho, step
 CLASSES = """
 import importlib, json, sys
 importlib.import_module("epochcost.frameworks." + sys.argv[1])
-from epochcost import recipes
+from epochcost.models import recipes
 from epochcost.frameworks import keras_fit, keras_recipe
 optimizers = keras_fit.keras.optimizers
 found = []

@@ -7,9 +7,9 @@ import time
 
 from epochcost import files
 from epochcost.configuration import ROOT
-from epochcost.costs import repeats, rows, tables
-from epochcost.records import record as records
-from epochcost.words import remarks
+from epochcost.record import record as records
+from epochcost.results import repeats, rows, tables
+from epochcost.show.wording import remarks
 
 STOPPED_S = 5
 

@@ -9,12 +9,12 @@ BEGIN = """
 import json
 import torch
 from torch import nn
-from epochcost import recipes
+from epochcost.models import recipes
 from epochcost.frameworks import pytorch, pytorch_recipe
 from epochcost.frameworks.pytorch_group import Group
-from epochcost.measurement.clock import Clock
-from epochcost.measurement.schedule import Schedule
-from epochcost.workloads import Split
+from epochcost.measure.clock import Clock
+from epochcost.measure.extent import Extent
+from epochcost.models import Split
 
 class Share(Group):
     '''One of several devices, whose part is looked at alone.'''
@@ -36,7 +36,7 @@ class Model(nn.Module):
 seen, model = [], Model()
 data = torch.zeros(4, 1), torch.zeros(4)
 loss = pytorch_recipe.LOSSES["binary_crossentropy"]
-clock = Clock(Schedule(2, 2, 4, (1,), 1, 4, (1,)))
+clock = Clock(Extent(2, 2, 4, (1,), 1, 4, (1,)))
 for _ in range(2):
     clock.epoch_begin()
     batches = pytorch._batches(Group(), data, 4, 2, torch.Generator())
@@ -83,7 +83,7 @@ data = torch.rand(5, 3), torch.tensor([0.0, 1, 1, 0, 1])
 loss = pytorch_recipe.LOSSES["binary_crossentropy"]
 result = {}
 for name, group in (("whole", Group()), ("first", Share(0, 2)), ("second", Share(1, 2))):
-    kept, clock = Keep(), Clock(Schedule(1, 2, 5, (1,), 1, 5, (1,)))
+    kept, clock = Keep(), Clock(Extent(1, 2, 5, (1,), 1, 5, (1,)))
     clock.epoch_begin()
     batches = pytorch._batches(group, data, 5, 4, torch.Generator().manual_seed(3))
     mean = pytorch._train_epoch(group, model, kept, loss, batches, clock)
@@ -117,7 +117,7 @@ def note(group, model, optimizer, loss, batches, clock):
     '''Takes the place of an epoch: what would dropout take away now?'''
     model.train()
     masks.setdefault(group.rank, []).append(model[2](torch.ones(1000)).tolist())
-    clock.step(clock.schedule.steps - 1)
+    clock.step(clock.extent.steps - 1)
     return torch.zeros(())
 
 pytorch._train_epoch = note  # in the last part of the program
@@ -125,12 +125,12 @@ data = torch.zeros(8, 784), torch.zeros(8, dtype=torch.int64)
 path = pathlib.Path(tempfile.mkdtemp()) / "epoch"
 for resumed in (False, True):
     for rank in range(2):
-        clock = Clock(Schedule(2, 1, 8, (1,)))
+        clock = Clock(Extent(2, 1, 8, (1,)))
         if resumed:
             clock.epochs, clock.resume_from = [one_epoch], path
         elif not rank:
             clock.keep = lambda clock, write: write(path)
-        training = pytorch._Training(recipe, "epochcost.workloads.mnist_mlp", split, data, None, {})
+        training = pytorch._Training(recipe, "epochcost.models.mnist_mlp", split, data, None, {})
         training.fit(Share(rank, 2), clock, 1)
         one_epoch = clock.epochs[0]
 different = [a != b for a, b in zip(*masks.values(), strict=True)]

@@ -15,8 +15,8 @@ from trainings import SCHEMA, answer, train
 
 from epochcost import files
 from epochcost.configuration import ROOT
-from epochcost.measurement.checkpoints import MOST_STARTS
-from epochcost.records.names import RunName
+from epochcost.measure.checkpoints import MOST_STARTS
+from epochcost.record.names import RunName
 
 
 @dataclass

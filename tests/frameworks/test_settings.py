@@ -12,7 +12,7 @@ from trainings import answer, learnt, refused
 from epochcost import frameworks
 from epochcost.configuration import ROOT
 from epochcost.frameworks import memory
-from epochcost.measurement import machine
+from epochcost.measure import machine
 
 HALF = machine.usable_cores() // 2
 # What there is of these depends on the machine.
@@ -106,7 +106,7 @@ LSTM = """
 import json
 from types import SimpleNamespace
 from epochcost.frameworks import keras_jax, keras_fit
-from epochcost import recipes
+from epochcost.models import recipes
 layers = keras_fit.keras.layers
 def keras_model(split, hyper):
     lstm = layers.Bidirectional(layers.LSTM(2))

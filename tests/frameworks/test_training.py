@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from trainings import answer, learnt, train
 
-from epochcost.datasets import download, preparation
-from epochcost.measurement import machine
+from epochcost.data import download, preparation
+from epochcost.measure import machine
 
 KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
 
@@ -91,11 +91,12 @@ def test_a_model_of_pictures_learns_to_tell_dark_from_bright(
 COMPILES = """
 import json
 from epochcost.frameworks import keras_jax, keras_fit
-from epochcost import recipes, workloads
+from epochcost import models
+from epochcost.models import recipes
 import numpy as np
 recipe = recipes.load("config/workloads.yaml")["cifar10_cnn"]
-split = workloads.Split(np.zeros((2, 32, 32, 3), np.float32), np.zeros(2, np.uint8))
-definition = workloads.load("cifar10_cnn")
+split = models.Split(np.zeros((2, 32, 32, 3), np.float32), np.zeros(2, np.uint8))
+definition = models.load("cifar10_cnn")
 model = keras_fit._compiled(recipe, definition, split, {}, False)
 print(json.dumps(model.jit_compile))
 """

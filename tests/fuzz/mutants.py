@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from epochcost.configuration import ROOT
-from epochcost.records import record
+from epochcost.record import record
 
 _ODD = (
     None, True, False, 0, -1, 1, 0.0, -0.5, 1e300, -1e300, 1e-300, 10**9, 10**400, 2**63, 1.5,

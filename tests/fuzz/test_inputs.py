@@ -20,9 +20,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from epochcost import call, configuration, errors, files, recipes, tuning
+from epochcost import call, configuration, errors, files
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
+from epochcost.frameworks import tuning
+from epochcost.models import recipes
 
 sys.path.insert(0, str(ROOT / "scripts"))
 

@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from epochcost.configuration import ROOT
-from epochcost.costs import billing, catalogues, prices, rules
 from epochcost.errors import InputError, one_line
+from epochcost.money import billing, billing_rules, catalogues, prices
 
 EXAMPLES = int(os.environ.get("EPOCHCOST_FUZZ", "100"))
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -200,7 +200,7 @@ def test_damaged_billing_rules(folder, data):
         rows[data.draw(st.integers(0, len(rows) - 1))][column] = data.draw(ODD)
         path.write_text(written(rows), encoding="utf-8", newline="")
     try:
-        found = rules.load(path)
+        found = billing_rules.load(path)
     except InputError as error:
         assert "\n" not in one_line(error)
         return

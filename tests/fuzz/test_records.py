@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from epochcost import configuration
 from epochcost.configuration import ROOT
-from epochcost.costs import noise, rows
-from epochcost.records import merging
-from epochcost.report import page
+from epochcost.record import merge
+from epochcost.results import noise, rows
+from epochcost.show import page
 
 EXAMPLES = int(os.environ.get("EPOCHCOST_FUZZ", "100"))
 LONG = 10_000
@@ -62,7 +62,7 @@ def check(alone: tuple[Path, rows.Rows], seed: int, value) -> None:
     path.write_bytes(content)
     try:
         found = look_at(folder)
-        merged = merging.merge(path, folder.with_name(f"own-{folder.name}"), CATALOGUE)
+        merged = merge.merge(path, folder.with_name(f"own-{folder.name}"), CATALOGUE)
     finally:
         path.unlink()
         for own in (f"own-{folder.name}", f"own-{folder.name}-kept"):

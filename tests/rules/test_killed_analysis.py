@@ -14,7 +14,7 @@ from clones import BIN, make_clone
 from observed import coherent
 
 from epochcost.configuration import ROOT
-from epochcost.measurement import machine
+from epochcost.measure import machine
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,8 @@ def measured(tmp_path_factory):
         data={"source": "synthetic", "mirror": ""},
     )
     shutil.copytree(ROOT / "docs/records", clone.folder / "results/runs")
-    record = json.loads((ROOT / "tests/records/quick.json").read_text())
-    here = machine.describe()
+    record = json.loads((ROOT / "tests/record/quick.json").read_text())
+    here = machine.facts()
     record["machine"] |= {key: here[key] for key in ("id", "usable_cores", "logical_cores")}
     record["data"]["source"] = "synthetic"
     path = clone.folder / "results/runs/local/mnist_mlp/keras-tensorflow/default-99.json"

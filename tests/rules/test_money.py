@@ -6,7 +6,7 @@ import shutil
 import pytest
 from observed import coherent
 
-from epochcost.measurement import machine
+from epochcost.measure import machine
 
 SMALL = ("workloads=mnist_mlp", "frameworks=keras-tensorflow", "data={source: synthetic}")
 
@@ -14,7 +14,7 @@ SMALL = ("workloads=mnist_mlp", "frameworks=keras-tensorflow", "data={source: sy
 @pytest.fixture
 def measured(clone, record):
     """The clone with the record of a quick run of this machine that took 100 s."""
-    here = machine.describe()
+    here = machine.facts()
     record["machine"] |= {key: here[key] for key in ("id", "usable_cores", "logical_cores")}
     record["data"]["source"] = "synthetic"
     record = coherent(record, wall_s=100)

@@ -12,8 +12,8 @@ from clones import make_clone
 
 from epochcost import files
 from epochcost.configuration import ROOT
-from epochcost.datasets import arrays, mnist
-from epochcost.workloads import Split, check_split
+from epochcost.data import arrays, mnist
+from epochcost.models import Split, check_split
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def own(tmp_path_factory, pythons):
     text = (ROOT / "docs/own-workload.md").read_text()
     code, entry = re.search(r"```python\n(.*?)```.*?```yaml\n(.*?)```", text, re.DOTALL).groups()
     clone = make_clone(tmp_path_factory.mktemp("own") / "epochcost")
-    (clone.folder / "scripts/epochcost/workloads/fashion_mlp.py").write_text(code)
+    (clone.folder / "scripts/epochcost/models/fashion_mlp.py").write_text(code)
     with open(clone.folder / "config/workloads.yaml", "a") as file:
         file.write("\n" + entry)
     clone.configure(workloads=["fashion_mlp"])
@@ -39,7 +39,7 @@ def test_it_is_measured_on_generated_data_and_reported(own):
     assert "No published run compares with it" in answer
     assert "Fashion-MNIST, small perceptron" in (own.folder / "results/report.html").read_text()
     dry = ("-n", "--config", "data={source: synthetic}", "price=0.10")
-    module = own.folder / "scripts/epochcost/workloads/fashion_mlp.py"
+    module = own.folder / "scripts/epochcost/models/fashion_mlp.py"
     code = module.read_text()
     try:
         module.write_text(code + "\n# A comment changes nothing.\n")
@@ -107,7 +107,7 @@ def test_its_files_are_fetched_from_a_mirror_and_checked(own, tmp_path):
 def test_a_missing_file_or_a_name_that_is_taken_is_said(own):
     path = own.folder / "config/workloads.yaml"
     kept = path.read_text()
-    module = own.folder / "scripts/epochcost/workloads/fashion_mlp.py"
+    module = own.folder / "scripts/epochcost/models/fashion_mlp.py"
     code = module.read_text()
     try:
         path.write_text(kept.replace("id: fashion-mnist", "id: mnist"))
@@ -117,7 +117,7 @@ def test_a_missing_file_or_a_name_that_is_taken_is_said(own):
         module.unlink()
         done = own.snakemake("-n", check=False)
         assert done.returncode == 1
-        assert "there is no scripts/epochcost/workloads/fashion_mlp.py" in done.stderr
+        assert "there is no scripts/epochcost/models/fashion_mlp.py" in done.stderr
     finally:
         path.write_text(kept)
         module.write_text(code)

@@ -25,7 +25,7 @@ def one_record(empty):
     """The clone with one record of another machine, for a while."""
     path = empty.folder / "results/runs/local/mnist_mlp/keras-tensorflow/default-1.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text((ROOT / "tests/records/quick.json").read_text())
+    path.write_text((ROOT / "tests/record/quick.json").read_text())
     yield empty
     path.unlink()
     shutil.rmtree(empty.folder / "results/runs-kept", ignore_errors=True)

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 import pytest
 import yaml
 
-from epochcost import recipes, tuning
 from epochcost.configuration import ROOT
-from epochcost.measurement import machine
-from epochcost.records.record import recipe_id
+from epochcost.frameworks import tuning
+from epochcost.measure import machine
+from epochcost.models import recipes
+from epochcost.record.record import recipe_id
 
 TABLES = ("runs", "epochs", "costs", "relative")
 
@@ -119,7 +120,7 @@ def test_a_changed_training_script_or_price_trains_nothing(done):
 
 
 def test_a_changed_preparation_prepares_again_and_trains_nothing(done):
-    with changed(done.folder / "scripts/epochcost/datasets/mnist.py"):
+    with changed(done.folder / "scripts/epochcost/data/mnist.py"):
         planned = jobs(done, "--", "data")
         assert re.search(r"^prepare\s", planned, re.MULTILINE)
         assert "train" not in jobs(done)
@@ -208,7 +209,7 @@ def test_a_tuned_training_waits_for_a_search_where_none_was_made(clone):
     planned = jobs(clone, "--config", "variants=tuned", *synthetic)
     assert re.search(r"tune_one\s+2", planned)
     assert re.search(r"train_local\s+2", planned)
-    place, path = tuning.place_of(machine.describe()), clone.folder / "config/tuned.yaml"
+    place, path = tuning.place_of(machine.facts()), clone.folder / "config/tuned.yaml"
     recipe = recipe_id(recipes.load(ROOT / "config/workloads.yaml")["mnist_mlp"])
     for framework in ("pytorch", "keras-tensorflow"):
         case = tuning.Case(place, "mnist_mlp", framework, recipe, "synthetic")

@@ -27,8 +27,8 @@ from types import ModuleType
 
 from epochcost.errors import InputError
 from epochcost.frameworks import memory
-from epochcost.measurement import machine
-from epochcost.variants import BFLOAT16, DEFAULT, DEVICES, NO_ONEDNN, TUNED, devices_of
+from epochcost.frameworks.variants import BFLOAT16, DEFAULT, DEVICES, NO_ONEDNN, TUNED, devices_of
+from epochcost.measure import machine
 
 # Without the first, a process may be slow or fast, depending on what it freed before. The second
 # matters once Adam's moments of unused weights have decayed, after hundreds of steps.

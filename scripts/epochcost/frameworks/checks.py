@@ -4,9 +4,9 @@ from importlib import metadata
 from types import ModuleType
 from typing import Any
 
-from epochcost import tuning, variants
 from epochcost.errors import InputError
-from epochcost.measurement import gpus, machine
+from epochcost.frameworks import tuning, variants
+from epochcost.measure import gpus, machine
 
 # From cuDNN 9.11 on, and with all of CUDA 13, GPUs older than this (T4, RTX 20) are not supported.
 _OLDEST = (7, 5)
@@ -29,7 +29,7 @@ def check(
     Args:
         framework: the module of the framework called `name`.
         settings: what the variant changes in the framework's own settings.
-        here: facts about the machine (`machine.describe`).
+        here: facts about the machine (`machine.facts`).
 
     Raises:
         InputError: the framework does not see the GPU or the devices, does not know a setting, or

@@ -12,20 +12,21 @@ import torch
 
 from epochcost.errors import InputError
 from epochcost.frameworks import pytorch, pytorch_process, pytorch_recipe, torchvision_on_cpu
-from epochcost.measurement.clock import Clock
-from epochcost.measurement.schedule import Schedule
-from epochcost.workloads import Split
+from epochcost.measure.clock import Clock
+from epochcost.measure.extent import Extent
+from epochcost.models import Split
 
 torchvision_on_cpu.complete()
 # ruff: noqa: E402 - fastai imports torchvision, which must be complete by then
 
 import fastai
-from fastai.callback.core import Callback
 from fastai.data.core import DataLoaders
 from fastai.data.load import DataLoader
-from fastai.learner import Learner, Recorder
+from fastai.learner import Learner
 from fastai.optimizer import OptimWrapper
 from fastai.torch_core import set_seed
+
+from epochcost.frameworks.fastai_clock import ReadClock
 
 VERSION = f"fastai {fastai.__version__}, {pytorch.VERSION}"
 FAILURES = pytorch.FAILURES
@@ -57,17 +58,18 @@ def train(
     """
     pytorch_process.apply(settings)
     if "fine_tuning" in recipe:
+        # Only here: fastai.vision would make every start slower.
         from epochcost.frameworks import fastai_tuning
 
         return fastai_tuning.train(recipe, definition, split, clock, seed, settings)
     if split.x_validation is None:
         raise InputError("fastai trains only recipes with validation data")
-    schedule = clock.schedule
+    extent = clock.extent
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     with clock.phase("data"):
         # The loaders draw their shuffling seed when created; a resumed run draws a new one.
         set_seed(seed + len(clock.epochs))
-        loaders = _loaders(split, schedule, recipe, place)
+        loaders = _loaders(split, extent, recipe, place)
     with clock.phase("build"):
         set_seed(seed)
         learner = _learner(recipe, definition, split, loaders, place, settings)
@@ -76,18 +78,18 @@ def train(
     with learner.no_logging():
         rate, done = recipe["optimizer"]["learning_rate"], len(clock.epochs)
         clock.resume(partial(pytorch.restore, model, learner.opt, None))
-        if done < schedule.epochs:
-            learner.fit(schedule.epochs - done, lr=rate, cbs=ReadClock(clock))
+        if done < extent.epochs:
+            learner.fit(extent.epochs - done, lr=rate, cbs=ReadClock(clock))
     with clock.phase("measuring"):
         clock.multiply_adds = pytorch_recipe.multiply_adds(model, loaders.train.tensors[0][:1])
     pytorch.time_input(clock, lambda: loaders.train)
     return partial(pytorch.predict, model, place=place)
 
 
-def _loaders(split: Split, schedule: Schedule, recipe: dict, place: torch.device) -> DataLoaders:
-    """Batches of a schedule's training data, shuffled, and of its validation data."""
+def _loaders(split: Split, extent: Extent, recipe: dict, place: torch.device) -> DataLoaders:
+    """Batches of a run's training data, shuffled, and of its validation data."""
     loss, batch = pytorch_recipe.LOSSES[recipe["loss"]], recipe["batch_size"]
-    samples, held_out = schedule.samples, schedule.evaluation_samples
+    samples, held_out = extent.samples, extent.evaluation_samples
     training = split.x_train[:samples], split.y_train[:samples]
     validation = split.x_validation[:held_out], split.y_validation[:held_out]
     return DataLoaders(
@@ -119,46 +121,6 @@ def _learner(
     )
     learner.create_opt()
     return learner
-
-
-class ReadClock(Callback):
-    """Reads the clock where the schedule says so; runs after Recorder, whose values it uses.
-
-    Args:
-        keeps: whether training can resume from the end of each epoch.
-    """
-
-    order = Recorder.order + 1
-
-    def __init__(self, clock: Clock, keeps: bool = True) -> None:
-        self.clock, self.keeps = clock, keeps
-
-    def before_train(self):
-        self._summed, self._samples = 0.0, 0
-        self.clock.epoch_begin()
-
-    def before_batch(self):
-        if self.training:
-            self.clock.step(self.iter)
-        else:
-            self.clock.evaluation_step(self.iter)
-
-    def after_batch(self):
-        if self.training:
-            samples = len(self.yb[0])
-            self._summed += self.learn.loss.detach() * samples
-            self._samples += samples
-
-    def after_train(self):
-        self.clock.train_end()
-
-    def after_epoch(self):
-        # fastai's own `loss` is the validation loss.
-        mean_loss = (self._summed / self._samples).item()
-        self.clock.epoch_end(mean_loss, self.recorder.values[-1][-1])
-        if self.keeps:
-            learner = self.learn
-            self.clock.checkpoint(partial(pytorch.save, learner.model, learner.opt, None))
 
 
 class _Batches(DataLoader):

@@ -19,19 +19,19 @@ from fastai.vision.learner import model_meta
 from torchvision.models import resnet50
 
 from epochcost.frameworks import pytorch, pytorch_recipe
-from epochcost.frameworks.fastai import ReadClock
-from epochcost.measurement.clock import Clock
-from epochcost.measurement.schedule import Schedule
-from epochcost.workloads import Split
+from epochcost.frameworks.fastai_clock import ReadClock
+from epochcost.measure.clock import Clock
+from epochcost.measure.extent import Extent
+from epochcost.models import Split
 
 
 def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict):
     """Fine-tune a model; arguments and result as for `fastai.train`."""
-    schedule, tuning = clock.schedule, recipe["fine_tuning"]
+    extent, tuning = clock.extent, recipe["fine_tuning"]
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     with clock.phase("data"):
         set_seed(seed + len(clock.epochs))
-        loaders = _loaders(split, schedule, recipe, place)
+        loaders = _loaders(split, extent, recipe, place)
     with clock.phase("build"):
         model = definition.torch_model(split, recipe["model"])
         model.to(place)
@@ -81,10 +81,10 @@ def _save(model: torch.nn.Module, path: Path) -> None:
     pytorch.write(model.state_dict(), path)
 
 
-def _loaders(split: Split, schedule: Schedule, recipe: dict, place: torch.device) -> DataLoaders:
+def _loaders(split: Split, extent: Extent, recipe: dict, place: torch.device) -> DataLoaders:
     """Pictures from memory one by one, randomly augmented batch by batch."""
     tuning = recipe["fine_tuning"]
-    samples, held_out = schedule.samples, schedule.evaluation_samples
+    samples, held_out = extent.samples, extent.evaluation_samples
     pictures = [split.x_train[:samples], split.x_validation[:held_out]]
     labels = [split.y_train[:samples], split.y_validation[:held_out]]
     border = len(pictures[0])

@@ -16,9 +16,9 @@ import numpy as np
 
 from epochcost import files
 from epochcost.errors import InputError
-from epochcost.measurement.clock import Clock, Epoch
-from epochcost.measurement.orphans import end_with_parent
-from epochcost.workloads import Split
+from epochcost.measure.children import end_with_parent
+from epochcost.measure.clock import Clock, Epoch
+from epochcost.models import Split
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON = ROOT / ".venvs/keras2/bin/python"
@@ -84,20 +84,20 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 def _write_job(folder: Path, recipe, definition, split: Split, clock: Clock, seed: int) -> None:
-    schedule = clock.schedule
+    extent = clock.extent
     parts = {"x_train": split.x_train, "y_train": split.y_train}
-    counts = dict.fromkeys(parts, schedule.samples)
-    if schedule.evaluation_steps:
+    counts = dict.fromkeys(parts, extent.samples)
+    if extent.evaluation_steps:
         held_out = {"x_validation": split.x_validation, "y_validation": split.y_validation}
-        counts |= dict.fromkeys(held_out, schedule.evaluation_samples)
+        counts |= dict.fromkeys(held_out, extent.evaluation_samples)
         parts |= held_out
     for name, values in parts.items():
         np.save(folder / f"{name}.npy", values[: counts[name]])
     job = {
         "workload": definition.__name__.rpartition(".")[2],
         "recipe": recipe,
-        "schedule": asdict(schedule),
-        "input_steps": schedule.input_steps,
+        "schedule": asdict(extent),
+        "input_steps": extent.input_steps,
         "seed": seed,
         "shape": split.shape,
         "vocabulary": split.vocabulary,

@@ -12,8 +12,8 @@ import keras
 import numpy as np
 
 from epochcost.frameworks import keras_recipe
-from epochcost.measurement.clock import Clock, Stopwatch
-from epochcost.workloads import Split
+from epochcost.measure.clock import Clock, Stopwatch
+from epochcost.models import Split
 
 # Keras's defaults; a user's keras.json may say otherwise.
 keras.config.set_floatx("float32")
@@ -43,19 +43,19 @@ def train(
     Returns:
         The trained model as a function: a batch of samples -> logits.
     """
-    schedule, batch = clock.schedule, recipe["batch_size"]
+    extent, batch = clock.extent, recipe["batch_size"]
     with clock.phase("build"):
         _set_seed(seed)
-        model = _compiled(recipe, definition, split, settings, bool(schedule.evaluation_steps))
+        model = _compiled(recipe, definition, split, settings, bool(extent.evaluation_steps))
         keras_recipe.check_outputs(model, recipe["loss"], split.y_train)
         clock.multiply_adds = keras_recipe.multiply_adds(model)
     clock.resume(partial(_restore, model, seed + len(clock.epochs)))
     clock.synchronise = lambda: _wait_for(model)
     clock.steps_per_call = settings.get("steps_per_execution", 1)
-    samples, held_out = schedule.samples, schedule.evaluation_samples
+    samples, held_out = extent.samples, extent.evaluation_samples
     training = {"x": split.x_train[:samples], "y": split.y_train[:samples], "batch_size": batch}
     validation = {}
-    if schedule.evaluation_steps:
+    if extent.evaluation_steps:
         both = (split.x_validation[:held_out], split.y_validation[:held_out])
         validation = {"validation_data": both, "validation_batch_size": batch}
     if pipeline:
@@ -66,7 +66,7 @@ def train(
     reader = _ReadClock(clock)
     model.fit(
         **training,
-        epochs=schedule.epochs,
+        epochs=extent.epochs,
         initial_epoch=len(clock.epochs),
         **validation,
         verbose=0,
@@ -131,7 +131,7 @@ def _time_input(clock: Clock, training: dict, batch: int, repeated: Callable) ->
         model.fit(**given, steps_per_epoch=steps, verbose=0)
 
     # With shuffling, Keras would draw an order of all the batches in such a data set.
-    loop, steps = {"x": empty, "shuffle": False}, clock.schedule.input_steps
+    loop, steps = {"x": empty, "shuffle": False}, clock.extent.input_steps
     with clock.phase("measuring"):
         for given in (loop, training):
             passes(given, 1)  # a warm-up
@@ -200,7 +200,7 @@ def _restore(model: keras.Model, seed: int, path: Path) -> None:
 
 
 class _ReadClock(keras.callbacks.Callback):
-    """Reads the clock where the schedule says so.
+    """Reads the clock where the run's extent says so.
 
     It has no `on_train_batch_end`: with one, Keras would wait for the loss of every step.
     """

@@ -25,20 +25,20 @@ def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
     """Train a workload; arguments and result as for `keras_fit.train`."""
     count = settings.get("devices", 1)
     if count > 1:
-        _check_batches(recipe["batch_size"], clock.schedule, count)
+        _check_batches(recipe["batch_size"], clock.extent, count)
         keras = keras_fit.keras
         chosen = keras.distribution.list_devices(device())[:count]
         keras.distribution.set_distribution(keras.distribution.DataParallel(devices=chosen))
     return keras_fit.train(recipe, definition, split, clock, seed, settings)
 
 
-def _check_batches(batch: int, schedule, count: int) -> None:
+def _check_batches(batch: int, extent, count: int) -> None:
     """Fail where batches cannot be divided evenly, as JAX requires.
 
     A failed run and no bad input: how many samples there are is known only here, and the other
     trainings of a call go on.
     """
-    for samples in (batch, schedule.samples % batch, schedule.evaluation_samples % batch):
+    for samples in (batch, extent.samples % batch, extent.evaluation_samples % batch):
         if samples % count:
             raise RuntimeError(
                 f"keras-jax cannot divide a batch of {samples} samples over {count} devices"

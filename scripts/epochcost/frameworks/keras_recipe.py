@@ -10,7 +10,7 @@ import keras
 import numpy as np
 
 from epochcost.errors import InputError
-from epochcost.workloads import check_outputs as check_number
+from epochcost.models import check_outputs as check_number
 
 
 def multiply_adds(model: keras.Model) -> int | None:

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from epochcost.errors import InputError
 from epochcost.frameworks import keras_fit, memory_choices, of_device, thread_choices
-from epochcost.measurement import machine
+from epochcost.measure import machine
 
 VERSION = f"keras {keras_fit.keras.__version__}, tensorflow {tf.__version__}"
 # How training can fail, besides a non-finite loss.

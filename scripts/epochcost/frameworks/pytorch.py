@@ -23,10 +23,10 @@ from epochcost.frameworks import (
     thread_choices,
 )
 from epochcost.frameworks.pytorch_group import Group
-from epochcost.measurement import machine
-from epochcost.measurement.clock import Clock, Epoch
-from epochcost.measurement.schedule import Schedule
-from epochcost.workloads import Split
+from epochcost.measure import machine
+from epochcost.measure.clock import Clock, Epoch
+from epochcost.measure.extent import Extent
+from epochcost.models import Split
 
 VERSION = f"torch {torch.__version__}"
 
@@ -87,10 +87,10 @@ def train(
         The trained model as a function: a batch of samples -> logits.
     """
     pytorch_process.apply(settings)
-    schedule, batch = clock.schedule, recipe["batch_size"]
+    extent, batch = clock.extent, recipe["batch_size"]
     loss, host = pytorch_recipe.LOSSES[recipe["loss"]], torch.device("cpu")
-    samples = schedule.samples
-    held_out = schedule.evaluation_samples
+    samples = extent.samples
+    held_out = extent.evaluation_samples
     validation = None
     with clock.phase("data"):
         # All of them, even if an epoch is short: picking from few is faster than from many.
@@ -100,7 +100,7 @@ def train(
                 split.x_validation[:held_out], split.y_validation[:held_out], loss, host
             )
     training = _Training(recipe, definition.__name__, split, data, validation, settings)
-    others = (training, schedule, seed, clock.epochs, clock.resume_from)
+    others = (training, extent, seed, clock.epochs, clock.resume_from)
     with ExitStack() as stack:
         with clock.phase("build"):
             count = settings.get("devices", 1)
@@ -115,7 +115,7 @@ def train(
 
 def time_input(clock: Clock, batches: Callable[[], Iterable]) -> None:
     """Time the batches alone; each call of `batches` starts an epoch of them."""
-    steps = clock.schedule.input_steps
+    steps = clock.extent.input_steps
 
     def take() -> None:
         for _, _ in zip(range(steps), batches(), strict=False):
@@ -128,14 +128,14 @@ def time_input(clock: Clock, batches: Callable[[], Iterable]) -> None:
 def _train_as_another(
     group: Group,
     training: "_Training",
-    schedule: Schedule,
+    extent: Extent,
     seed: int,
     done: list[Epoch],
     resume_from: Path | None,
 ) -> None:
     """What the other processes of a group do: the same, with a clock that nobody reads."""
     pytorch_process.apply(training.settings)
-    clock = Clock(schedule)
+    clock = Clock(extent)
     clock.epochs, clock.resume_from = list(done), resume_from
     training.fit(group, clock, seed)
 
@@ -157,8 +157,8 @@ class _Training:
     settings: dict
 
     def fit(self, group: Group, clock: Clock, seed: int) -> nn.Module:
-        """Build the model and train it to the end of the clock's schedule."""
-        schedule, batch = clock.schedule, self.recipe["batch_size"]
+        """Build the model and train it to the end of the clock's extent."""
+        extent, batch = clock.extent, self.recipe["batch_size"]
         place, loss = group.place, pytorch_recipe.LOSSES[self.recipe["loss"]]
         with clock.phase("data"):
             self.data, self.held_out = (
@@ -179,9 +179,9 @@ class _Training:
         if clock.resume_from and group.rank:
             # The saved state is the first process's, so all would drop the same units.
             torch.manual_seed(seed + group.rank + group.size * len(clock.epochs))
-        for _ in range(len(clock.epochs), schedule.epochs):
+        for _ in range(len(clock.epochs), extent.epochs):
             clock.epoch_begin()
-            batches = _batches(group, self.data, schedule.samples, batch, order)
+            batches = _batches(group, self.data, extent.samples, batch, order)
             mean_loss = _train_epoch(group, trained, optimizer, loss, batches, clock)
             clock.train_end()
             accuracy = None
@@ -246,10 +246,10 @@ def restore(model: nn.Module, optimizer, order: torch.Generator | None, path: Pa
 def _train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.Tensor:
     """Train one epoch; the mean loss per sample stays on the device until it is asked for."""
     model.train()
-    schedule = clock.schedule
+    extent = clock.extent
     total = torch.zeros((), device=group.place)
     correct = torch.zeros((), device=group.place)
-    for step in range(schedule.steps):
+    for step in range(extent.steps):
         clock.step(step)
         x, y, weight = next(batches)
         optimizer.zero_grad()
@@ -261,9 +261,9 @@ def _train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.
             continue
         # Keras keeps loss and accuracy of the training steps; so does this loop.
         total += value.detach() * len(y)
-        if schedule.evaluation_steps:
+        if extent.evaluation_steps:
             correct += (loss.classes(logits.detach()) == y).sum()
-    return group.sum(total) / schedule.samples
+    return group.sum(total) / extent.samples
 
 
 def _batches(

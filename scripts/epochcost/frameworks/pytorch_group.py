@@ -16,8 +16,8 @@ from datetime import timedelta
 import torch
 from torch import distributed, multiprocessing, nn
 
-from epochcost.measurement import machine
-from epochcost.measurement.orphans import end_with_parent
+from epochcost.measure import machine
+from epochcost.measure.children import end_with_parent
 
 # How long a process waits for an answer from the others.
 _PATIENCE = timedelta(minutes=5)

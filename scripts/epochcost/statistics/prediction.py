@@ -7,9 +7,9 @@ from operator import itemgetter
 from statistics import fmean, stdev
 from typing import Any
 
-from epochcost.records.passes import EVALUATE, TRAIN, passes
+from epochcost.record.passes import EVALUATE, TRAIN, passes
 from epochcost.statistics import spread, waits
-from epochcost.statistics.repeats import CONFIDENCE
+from epochcost.statistics.intervals import CONFIDENCE
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from epochcost.records.passes import EVALUATE, TRAIN
+from epochcost.record.passes import EVALUATE, TRAIN
 
 _FRAMEWORK, _SETTING = "keras-tensorflow", "input_autotuning"
 # Of the sleeps, in seconds (tensorflow/core/framework/model.h).

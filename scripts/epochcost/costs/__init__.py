@@ -1,1 +1,0 @@
-"""From seconds to money: rows of runs, prices, costs, and the ratio to the baseline."""

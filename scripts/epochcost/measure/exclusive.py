@@ -1,0 +1,77 @@
+"""One training run at a time on a machine, whoever starts it."""
+
+import fcntl
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psutil
+
+from epochcost.measure.clock import Stopwatch
+
+# The same for everybody: batch systems give each job a TMPDIR of its own.
+_SHARED = Path("/tmp")
+LOCK = (_SHARED if _SHARED.is_dir() else Path(tempfile.gettempdir())) / "epochcost-training.lock"
+# The file is everybody's, so what it says is looked at before it is repeated.
+_NAME = re.compile(r"[\w./-]{1,200}", re.ASCII)
+_MOST_BYTES = 1000
+
+
+@contextmanager
+def alone(who: str = "") -> Iterator[float]:
+    """Wait until no other training run of epochcost is on this machine; yields seconds waited.
+
+    Args:
+        who: what others that wait are told to wait for.
+    """
+    stopwatch = Stopwatch()
+    handle = _open()
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"waiting for {holder()} to end", file=sys.stderr, flush=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        waited = stopwatch.seconds()
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+        _note(handle, json.dumps({"who": who, "process": os.getpid(), "since": since}))
+        yield waited
+    finally:
+        os.close(handle)
+
+
+def holder() -> str:
+    """Who trains and since when, as far as that is noted."""
+    try:
+        noted = json.loads(LOCK.read_bytes()[:_MOST_BYTES])
+        who, process = noted["who"], noted["process"]
+        since = datetime.fromisoformat(noted["since"]).astimezone().strftime("%H:%M:%S")
+        if _NAME.fullmatch(who) and psutil.pid_exists(process):
+            return f"another training on this machine ({who}, process {process}, since {since})"
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        pass  # nobody noted it, or not so that it can be read
+    return "another training on this machine"
+
+
+def _note(handle: int, text: str) -> None:
+    """Say in the lock file who trains, where that may be written."""
+    with suppress(OSError):
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, text.encode(), 0)
+
+
+def _open() -> int:
+    """Open the lock file, which may be another user's: read access is enough to lock it."""
+    for how in (os.O_RDWR, os.O_RDONLY):
+        with suppress(PermissionError, FileNotFoundError):
+            return os.open(LOCK, how)
+    handle = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    with suppress(PermissionError):
+        os.fchmod(handle, 0o666)  # whatever the umask: everybody notes themselves
+    return handle

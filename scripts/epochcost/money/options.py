@@ -1,0 +1,374 @@
+"""What a buyer can choose from: available machines, with the time and the bill of each.
+
+An option is a training that was measured (here, or in a published study) on some hardware, at a
+price at which that hardware is available now. Pure functions over runs.csv and a price book.
+"""
+
+import zlib
+from collections.abc import Iterable
+from datetime import date
+
+import numpy as np
+import pandas as pd
+
+from epochcost.hardware import is_unsupported
+from epochcost.money import billing, prices, spot
+from epochcost.money import tables as cost_tables
+from epochcost.money.billing import BILLED, Rental
+from epochcost.money.market import PRICE_HOLDS, Market
+from epochcost.record.usable import UNUSABLE
+from epochcost.results import repeats, spreads, tables
+from epochcost.results.rows import OWN
+from epochcost.statistics.spread import Spread
+
+# Random draws for the probability of being the cheapest.
+_DRAWS = 4_000
+_MOST_EPOCHS = 1_000_000
+# Whether a bill holds the start of a process.
+WITH_START, EPOCHS_ALONE = "with start", "epochs alone"
+COLUMNS = [
+    "workload",
+    "hardware_id",
+    "hardware_label",
+    "machine_id",
+    "host",
+    "machine",
+    "driver",
+    "framework",
+    "framework_version",
+    "variant",
+    "settings",
+    "vcpus",
+    "gpus_used",
+    "recipe",
+    "source_id",
+    *billing.PRICE_COLUMNS,
+    "runs",
+    "machines",
+    "mixed_hosts",
+    "time_confidence",
+    "predicted",
+    "synthetic",
+    "epochs",
+    "time_s",
+    "overhead_s",
+    "start_s",
+    "elapsed_s",
+    "elapsed_low",
+    "elapsed_high",
+    "marginal_usd",
+    "billed_usd",
+    "billed_low",
+    "billed_high",
+    "per_epoch_usd",
+    "per_million_samples_usd",
+    "per_accuracy_point_usd",
+    "to_target_usd",
+    "metric",
+    "metric_value",
+    "quality_reached",
+    "train_samples",
+    "data_id",
+    "complete_samples",
+    "data_complete",
+    "weights",
+    "noisy_runs",
+    "paused_s",
+    "gpu",
+    "efficient",
+    "cheapest_probability",
+    "break_even_per_hour",
+    "deviation",
+    "terms",
+    "context",
+]
+
+
+def options_table(
+    runs: pd.DataFrame,
+    epochs: pd.DataFrame,
+    complete_samples: dict[str, int],
+    recipes: dict[str, dict],
+    market: Market,
+    keep_disturbed: bool = False,
+) -> pd.DataFrame:
+    """options.csv: every option of every workload, except those that missed their quality target.
+
+    A prediction whose full run was tried and failed is no option, either; nor is a log that a study
+    published once more.
+
+    An interruptible machine is billed as if it was never interrupted; `break_even_per_hour` is the
+    number of interruptions per hour from which the same machine on demand costs no more (empty
+    where that has no price, and for published trainings: each interruption costs another start, and
+    how long theirs took is not known). Trainings on generated data are no options.
+
+    `elapsed_s` is from the start of billing to the end of the training, `billed_usd` its bill; both
+    have a range that holds 95 of 100, by `deviation`, the standard deviation of the logarithm of
+    the time (`spreads.deviations`). Where the start of one option is not known, as of published
+    ones, those of all are left out, and `terms` is `epochs alone`.
+
+    `context` says why a row can be no recommendation: a time of another decade, or a GPU that the
+    pinned frameworks do not run on. Such rows are compared with none, and come last. Of the others
+    `efficient` ones are Pareto-optimal: no other is both faster and cheaper;
+    `cheapest_probability` is how often an option is the cheapest when times are drawn.
+
+    Args:
+        complete_samples: training samples of each workload's complete data, for published runs.
+        recipes: the recipe of each workload; trainings by another recipe (or just another batch
+            size) are no options, and neither are those on another number of samples.
+        market: the prices; hardware that can no longer be rented is no option.
+    """
+    usable = runs[runs.status.eq("ok") & runs.time_s.notna() & ~runs.synthetic.astype(bool)]
+    usable = usable[usable.workload.isin(list(recipes)) & usable.copy_of.eq("")]
+    summaries = repeats.summaries(usable, keep_disturbed)
+    summaries = summaries[tables.follows_recipe(summaries, recipes)]
+    batches = summaries.workload.map({name: one["batch_size"] for name, one in recipes.items()})
+    summaries = summaries[summaries.source_id.ne(OWN) | summaries.batch_size.eq(batches)]
+    complete = summaries.workload.map(complete_samples)
+    summaries = summaries[tables.has_all_samples(summaries, complete)]
+    summaries = _without_refuted(repeats.best_known(summaries), runs)
+    summaries = summaries[summaries.quality_reached.ne(False)]
+    offers = cost_tables.price_frame(market.available(), market.name)
+    parts = [summaries.merge(offers, on="hardware_id"), cost_tables.at_hand(summaries, market)]
+    table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    table = _on_equal_terms(table.assign(context=_contexts(table, market)))
+    table = _ranged(table, spreads.known(runs, keep_disturbed))
+    table = _costed(table, market.rental)
+    table = _per_unit(table, epochs, runs, complete_samples)
+    table["break_even_per_hour"] = _break_evens(table, market.rental)
+    judged = [_judged(group, market.rental) for _, group in table.groupby("workload", sort=True)]
+    return pd.concat(judged or [table], ignore_index=True).reindex(columns=COLUMNS)
+
+
+def _contexts(table: pd.DataFrame, market: Market) -> list[str]:
+    """Why rows can be no recommendation; empty for those that can.
+
+    What was measured here has run here. Of published trainings those count that are as recent as
+    prices must be; on a GPU without today's frameworks only in a book of that time.
+    """
+    of_then = prices.day_of(market.book)
+    day = of_then or date.today()
+    found = []
+    for row in table.itertuples():
+        reasons = []
+        if row.source_id != OWN:
+            gpu = market.catalogue.get(row.hardware_id, {}).get("gpu")
+            is_old = day - date.fromisoformat(row.last_start[:10]) > PRICE_HOLDS
+            if is_old:
+                reasons.append(f"a time of {row.last_start[:4]}")
+            if is_unsupported(gpu) and (is_old or of_then is None):
+                reasons.append(f"the frameworks pinned here do not run on a {gpu}")
+        found.append("; ".join(reasons))
+    return found
+
+
+def _on_equal_terms(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with no start in any bill of a workload where that of one option is not known."""
+    unknown = table.overhead_s.isna()
+    among = unknown & table.context.eq("")
+    left_out = unknown | among.groupby(table.workload).transform("any")
+    return table.assign(
+        overhead_s=table.overhead_s.mask(left_out, 0.0).astype(float),
+        terms=np.where(left_out, EPOCHS_ALONE, WITH_START),
+    )
+
+
+def _ranged(table: pd.DataFrame, known: dict[str, Spread]) -> pd.DataFrame:
+    """The table with the range of each time, by how well it is known."""
+    deviation = pd.Series(np.nan, index=table.index)
+    for _, group in table.groupby(["workload", table.context.ne("")]):
+        one_hour = spreads.of_one_hour(group)
+        deviation[group.index] = spreads.deviations(group, known, one_hour)
+    low, high = spreads.interval(table.time_s, deviation)
+    return table.assign(deviation=deviation, time_low=low, time_high=high)
+
+
+def _without_refuted(summaries: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The summaries without predictions of trainings whose full run failed or missed its target.
+
+    (Of a full run whose time counts, the prediction is gone anyway.)
+    """
+    missed = runs.status.eq(UNUSABLE) & runs.quality_reached.eq(False)
+    failed = runs[(runs.status.eq("failed") | missed) & runs.scale.eq("full")]
+    refuted = {_key(run) for run in failed[repeats.MEASURED].itertuples(index=False)}
+    keys = [_key(row) for row in summaries[repeats.MEASURED].itertuples(index=False)]
+    wrong = np.array([key in refuted for key in keys], bool) & summaries.predicted.astype(bool)
+    return summaries[~wrong]
+
+
+def ends_by(options: pd.DataFrame, deadline_s: float) -> pd.DataFrame:
+    """The options that meet the deadline, even at the high end of their interval."""
+    latest = options.elapsed_high.fillna(options.elapsed_s)
+    return options[latest.le(deadline_s)]
+
+
+def within_budget(options: pd.DataFrame, budget_usd: float) -> pd.DataFrame:
+    """The options within the budget, even at the high end of their interval."""
+    return options[options.billed_high.fillna(options.billed_usd).le(budget_usd)]
+
+
+def tied_with(options: pd.DataFrame, best: pd.Series) -> pd.DataFrame:
+    """The other options whose bill may be that of the best: the difference may be chance.
+
+    The range of a difference reaches as far as those of both bills together, by squares. The same
+    runs at another price do not count: they do not differ by chance.
+    """
+    above = 0.0 if pd.isna(best.billed_high) else best.billed_high - best.billed_usd
+    below = (options.billed_usd - options.billed_low).fillna(0.0)
+    keys = [_key(key) for key in options[repeats.GROUP].itertuples(index=False)]
+    is_other = np.array([key != _key(best[repeats.GROUP]) for key in keys], bool)
+    differ_by_chance = (options.billed_usd - best.billed_usd).le(np.hypot(above, below))
+    return options[differ_by_chance & is_other]
+
+
+def break_even_epochs(option: pd.Series, other: pd.Series, rental: Rental) -> int | None:
+    """The number of epochs from which an option stays cheaper than another; None if it never does.
+
+    Each epoch takes the average time, and everything around the epochs is paid once.
+    """
+    epochs = np.arange(1, _MOST_EPOCHS + 1)
+    dearer = np.flatnonzero(_bill_of(option, epochs, rental) >= _bill_of(other, epochs, rental))
+    if not len(dearer):
+        return 1
+    return int(dearer[-1]) + 2 if dearer[-1] + 1 < _MOST_EPOCHS else None
+
+
+def _bill_of(option: pd.Series, epochs: np.ndarray, rental: Rental) -> np.ndarray:
+    seconds = option.overhead_s + epochs * option.time_s / option.epochs
+    besides = billing.besides(option.price_kind, rental)
+    return billing.bill_usd(seconds, billing.terms_of(option), besides)
+
+
+def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
+    table = table.assign(cost_kind=BILLED)
+    before = [billing.besides(kind, rental).before_s for kind in table.price_kind]
+    around = table.overhead_s + before
+    for column, bill, time in (
+        ("elapsed_s", "billed_usd", "time_s"),
+        ("elapsed_low", "billed_low", "time_low"),
+        ("elapsed_high", "billed_high", "time_high"),
+    ):
+        table[column] = table[time] + around
+        table[bill] = billing.cost_usd(table, table[time], rental)
+    table["marginal_usd"] = table.time_s * table.price_per_hour_usd / billing.HOUR_S
+    table["gpu"] = table.gpus_used.fillna(0).gt(0)
+    return table
+
+
+def _break_evens(table: pd.DataFrame, rental: Rental) -> list[float]:
+    """Interruptions per hour at which each interruptible option costs as much as on demand.
+
+    NaN for published trainings, as the start after each interruption is not known.
+    """
+    on_demand = table[table.price_kind.eq(prices.ON_DEMAND)]
+    hourly = dict(zip(on_demand.hardware_id, on_demand.price_per_hour_usd, strict=True))
+    return [
+        spot.break_even(
+            spot.job_of(row.time_s, row.epochs, row.start_s, rental),
+            row.price_per_hour_usd,
+            hourly.get(row.hardware_id, np.nan),
+        )
+        if row.price_kind in prices.INTERRUPTIBLE and row.source_id == OWN
+        else np.nan
+        for row in table.itertuples()
+    ]
+
+
+def _per_unit(
+    table: pd.DataFrame,
+    epochs: pd.DataFrame,
+    runs: pd.DataFrame,
+    complete_samples: dict[str, int],
+) -> pd.DataFrame:
+    """The cost per epoch, per million samples, per point of accuracy, and to reach the target."""
+    samples = table.train_samples.fillna(table.workload.map(complete_samples))
+    is_accuracy = table.metric.isin(["val_accuracy", "val_acc"])
+    points = (100 * table.metric_value).where(is_accuracy)
+    share = _share_to_target(epochs, runs)
+    keys = [*repeats.GROUP]
+    reached = table[keys].merge(share, on=keys, how="left").share_to_target.to_numpy()
+    return table.assign(
+        complete_samples=table.workload.map(complete_samples),
+        per_epoch_usd=table.marginal_usd / table.epochs,
+        per_million_samples_usd=table.marginal_usd / (samples * table.epochs) * 1e6,
+        per_accuracy_point_usd=table.marginal_usd / points,
+        to_target_usd=table.marginal_usd * reached,
+    )
+
+
+def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The share of a run's time after which its metric first reached the target."""
+    own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok")]
+    full = own[own.scale.eq("full") & own.quality_target.notna() & own.metric_value.notna()]
+    known = epochs.merge(full[["run_id", "quality_target", *repeats.GROUP]], on="run_id",
+                         suffixes=("", "_of_run"))  # fmt: skip
+    value = known.loss.where(known.metric.eq("loss"), known.metric_value)
+    good = value.le(known.quality_target).where(
+        known.metric.eq("loss"), value.ge(known.quality_target)
+    )
+    known = known.assign(good=good.astype(bool)).sort_values(["run_id", "epoch"])
+    by_run = known.time_s.astype(float).groupby(known.run_id)
+    known["share"] = by_run.cumsum() / by_run.transform("sum")
+    shares = known[known.good].groupby("run_id").share.first()
+    shares = full[["run_id", *repeats.GROUP]].merge(shares, on="run_id", how="left")
+    grouped = shares.groupby(repeats.GROUP, dropna=False).share.median()
+    return grouped.rename("share_to_target").reset_index()
+
+
+def _judged(options: pd.DataFrame, rental: Rental) -> pd.DataFrame:
+    """The options of one workload, cheapest first, with how they compare; then what is context."""
+    ordered = options.assign(is_context=options.context.ne("")).sort_values(
+        ["is_context", "billed_usd", "elapsed_s"], kind="stable", ignore_index=True
+    )
+    compared = ordered[~ordered.is_context]
+    if compared.empty:
+        return ordered.assign(efficient=False, cheapest_probability=np.nan)
+    bills = np.array(
+        [
+            billing.bill_usd(
+                _drawn_times(row) + row.overhead_s,
+                billing.terms_of(row),
+                billing.besides(row.price_kind, rental),
+            )
+            for row in compared.itertuples()
+        ]
+    )
+    cheapest = bills <= bills.min(axis=0) * (1 + 1e-12)
+    found = pd.DataFrame(
+        {
+            "efficient": efficient(compared),
+            # Options with equal bills are each the cheapest with an equal share.
+            "cheapest_probability": (cheapest / cheapest.sum(axis=0)).mean(axis=1),
+        },
+        index=compared.index,
+    ).reindex(ordered.index)
+    return ordered.assign(
+        efficient=found.efficient.eq(True), cheapest_probability=found.cheapest_probability
+    )
+
+
+def efficient(ordered: pd.DataFrame) -> list[bool]:
+    """Which options are Pareto-optimal: no other is as fast and as cheap, and better in one.
+
+    Args:
+        ordered: by bill, then by time.
+    """
+    found, best = [], np.inf
+    for _, group in ordered.groupby("billed_usd", sort=False):
+        fastest = group.elapsed_s.min()
+        found += [seconds == fastest < best for seconds in group.elapsed_s]
+        best = min(best, fastest)
+    return found
+
+
+def _drawn_times(row) -> np.ndarray:
+    """Random training times of an option, around its time as far as that is not known."""
+    key = _key(getattr(row, name) for name in repeats.GROUP)
+    # The same runs at two prices have the same draws; other runs have independent ones.
+    rng = np.random.default_rng(zlib.crc32(repr(key).encode()))
+    return row.time_s * np.exp(row.deviation * rng.standard_normal(_DRAWS))
+
+
+def _key(values: Iterable) -> tuple:
+    """What identifies a group of runs; missing values are None, whatever their type."""
+    return tuple(None if pd.isna(value) else value for value in values)

@@ -1,0 +1,241 @@
+"""A record: the JSON that a run leaves behind; where it is, how it is found and read."""
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from epochcost import files
+from epochcost.errors import InputError, one_line
+from epochcost.record import check, early, schema
+from epochcost.record.names import RunName
+
+SCHEMA_VERSION = 1
+# What makes two trainings of a workload the same; titles and targets do not.
+_RECIPE = (
+    "dataset", "weights", "epochs", "batch_size", "loss", "optimizer", "model", "fine_tuning",
+)  # fmt: skip
+# Folders between the root and a record: hardware, workload, framework.
+_DEPTH = 3
+PLACE = "<hardware>/<workload>/<framework>/<variant>-<trial>.json"
+_NAME = re.compile(r"(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]{0,8})\Z")
+_FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
+# A record has some ten to twenty thousand bytes, and a hundred for each epoch of a full run.
+_LARGEST_BYTES = 64 * 2**20
+
+
+def recipe_id(settings: dict[str, Any]) -> str:
+    """A short name for what is trained: equal for equal recipes."""
+    what = {key: settings.get(key) for key in _RECIPE}
+    if "code" in settings:  # that of a workload of one's own
+        what["code"] = settings["code"]
+    content = json.dumps(what, sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:8]
+
+
+def find(root: Path) -> list[Path]:
+    """The paths of all records below `root`, sorted, without half-written files.
+
+    Raises:
+        OSError: a folder cannot be read.
+    """
+    if not Path(root).exists():
+        return []
+    return sorted(path for path in _walk(root, _raise) if _is_at_a_place(path, root))
+
+
+def strays(root: Path) -> list[Path]:
+    """What else is below `root`, sorted: files at no place of a record, and folders at one.
+
+    Without hidden files, such as those that are half written.
+    """
+    return sorted(path for path in _walk(root, _pass_over) if not _is_at_a_place(path, root))
+
+
+def _walk(root: Path, onerror: Callable[[OSError], None]) -> Iterator[Path]:
+    """All files below `root`, and the folders that are as deep as records; none is entered."""
+    for folder, inner, names in os.walk(root, onerror=onerror, followlinks=True):
+        place = Path(folder)
+        deepest = len(place.relative_to(root).parts) >= _DEPTH
+        yield from (place / name for name in names if not name.startswith("."))
+        if deepest:
+            yield from (place / name for name in inner)
+            inner.clear()
+
+
+def _is_at_a_place(path: Path, root: Path) -> bool:
+    """Whether a file is where records are, and has the name of one."""
+    folders = path.relative_to(root).parts[:-1]
+    named = path.suffix == ".json" and _NAME.match(path.stem) and len(folders) == _DEPTH
+    return bool(named and all(_FOLDER.match(part) for part in folders) and not path.is_dir())
+
+
+def _raise(error: OSError) -> None:
+    """Report what cannot be read: otherwise records would be missing without anybody knowing."""
+    raise error
+
+
+def _pass_over(error: OSError) -> None:
+    """Leave out what cannot be read."""
+
+
+def taken(folder: Path) -> set[tuple[str, int]]:
+    """Variant and trial of all that has the name of a record in a folder, whatever it is."""
+    names = os.listdir(folder) if folder.is_dir() else []
+    found = (_NAME.match(Path(name).stem) for name in names if name.endswith(".json"))
+    return {(name["variant"], int(name["trial"])) for name in found if name}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read one record and check what every reader relies on: its schema, and that it can be.
+
+    Each machine numbers its trials from 1. So the number in the file's name counts, which was
+    assigned when the records of several machines were put together. Its dates are then UTC,
+    however they were written.
+
+    Raises:
+        InputError: the file is no record, contradicts itself, or is where its content does not
+            belong.
+        OSError: it cannot be read.
+    """
+    with _named(path):
+        content = _content(path)
+        version = _version_of(content)
+    if version != SCHEMA_VERSION:
+        raise InputError(
+            f"{path} has schema version {version!r:.40}; this epochcost reads {SCHEMA_VERSION}"
+        )
+    with _named(path):
+        record = _completed(content)
+        schema.check(record)
+        reason, run = check.contradiction(record), record["run"]
+        run["trial"] = trial_of(path)
+        name = RunName.of(run)
+        run["id"], place = str(name), name.path(Path())
+    if Path(*path.parts[-4:]) != place:
+        raise InputError(f"{path} holds the record of {place}; put it back where it belongs")
+    if reason:
+        raise InputError(f"{path} contradicts itself: {reason}")
+    return record
+
+
+def _content(path: Path) -> Any:
+    """The JSON of a file of a size that a record may have."""
+    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise InputError("it is no file")
+    if facts.st_size > _LARGEST_BYTES:
+        raise InputError(f"it has {facts.st_size} bytes")
+    return files.read_json(path)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say of which file it is that something is wrong with its content."""
+    try:
+        yield
+    except (
+        InputError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
+        ValueError,
+    ) as error:  # fmt: skip
+        raise InputError(f"{path} is not a record ({_wrong(error, path)})") from None
+
+
+def _version_of(record: Any) -> Any:
+    if not isinstance(record, dict):
+        raise TypeError("it holds no object")
+    return record["schema_version"]
+
+
+def _completed(content: dict[str, Any]) -> dict[str, Any]:
+    """A record as if this version had written it: with all of its fields, and dates in UTC."""
+    try:
+        for key in ("started_at", "finished_at"):
+            begin_or_end = schema.instant(content["run"][key])
+            content["run"][key] = begin_or_end.astimezone(UTC).isoformat()
+        return early.completed(content)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        schema.check(content)  # which can say what is wrong with it
+        raise
+
+
+def kind_of(data: dict[str, Any]) -> str:
+    """Which data a run used: complete, subset or synthetic."""
+    if data["source"] == "synthetic":
+        return "synthetic"
+    return "complete" if data["complete"] else "subset"
+
+
+def gpus_used(record: dict[str, Any]) -> int:
+    """How many GPUs trained; 0 where the processor did."""
+    if record["software"].get("device") != "gpu" or not record["machine"]["gpus"]:
+        return 0
+    return record["software"]["settings"].get("devices", 1)
+
+
+def identity(record: dict[str, Any]) -> tuple[str, ...]:
+    """What identifies a run, whatever its file is called.
+
+    Copies of one image may have one id, and begin in the same second.
+
+    Args:
+        record: one that was read (`read`), so that its dates are written in one way.
+    """
+    run = record["run"]
+    names = ("hardware", "workload", "framework", "variant", "started_at", "finished_at")
+    return (*(run[key] for key in names), record["machine"]["id"], str(record["seed"]))
+
+
+def _wrong(error: Exception, path: Path) -> str:
+    """What was wrong with a file, in short."""
+    if isinstance(error, KeyError):
+        return f"no {error.args[0]}"
+    return one_line(error).removeprefix(f"{path} is not ").removeprefix("JSON: ")
+
+
+def read_all(
+    root: Path, aside: dict[Path, str] | None = None
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """All records below `root` that can be believed, each run once, with their paths.
+
+    Args:
+        aside: takes the others, and what lies between the records, with the reason.
+    """
+    aside = {} if aside is None else aside
+    for path in strays(root):
+        what = "is a folder" if path.is_dir() else f"is not at the place of a record: {PLACE}"
+        aside[path] = f"{path} {what}"
+    seen: dict[tuple[str, ...], Path] = {}
+
+    def unreadable(error: OSError) -> None:
+        aside[Path(error.filename)] = one_line(error)
+
+    files_there = _walk(root, unreadable) if Path(root).exists() else []
+    for path in sorted(path for path in files_there if _is_at_a_place(path, root)):
+        try:
+            record = read(path)
+        except (InputError, OSError) as error:
+            aside[path] = one_line(error)
+            continue
+        first = seen.setdefault(identity(record), path)
+        if first != path:
+            aside[path] = f"{path} is a copy of {first}; take one of them away"
+            continue
+        yield path, record
+
+
+def trial_of(path: Path) -> int:
+    """The trial number in a record's name.
+
+    Raises:
+        InputError: it has none.
+    """
+    if not (name := _NAME.match(path.stem)):
+        raise InputError("its name is not <variant>-<trial>.json")
+    return int(name["trial"])

@@ -1,0 +1,56 @@
+"""Whether the time of a run says anything: not where others, or pauses, took too much of it."""
+
+from typing import Any
+
+from epochcost.record.record import gpus_used
+
+# The status of such a run in all tables; its record says what was seen, and stays as it is.
+UNUSABLE = "unusable"
+# The share of the processors that others may take, or of the timed epochs that pauses may. The
+# records in docs/records reach 0.26, with predictions as close to the full runs as those of quiet
+# runs (0.72 to 1.36 of them). A training that wants all processors and gets 0.7 of them takes 1.43
+# times as long: more than any prediction was off. Threads that wait for each other lose far more;
+# no record shows how much.
+MOST_TAKEN = 0.3
+
+
+# The cause of a pause that no clock of the run has counted (`measurement.pauses`).
+_IN_NO_TIME = "suspended"
+
+
+def why_unusable(record: dict[str, Any]) -> str:
+    """Why the time of a run says nothing, in words; empty where it does say something."""
+    return _paused(record) or _crowded(record)
+
+
+def _paused(record: dict[str, Any]) -> str:
+    """That pauses took too much of the epochs."""
+    seconds = sum(
+        pause["seconds"]
+        for pause in record["noise"]["pauses"] or ()
+        if (pause["during"] or "").startswith("epoch ") and pause["cause"] != _IN_NO_TIME
+    )
+    timed = sum(epoch["train_s"] + (epoch["eval_s"] or 0.0) for epoch in record["epochs"])
+    if seconds <= MOST_TAKEN * timed:
+        return ""
+    return f"pauses took {seconds:.0f} s of {timed:.0f} s"
+
+
+def _crowded(record: dict[str, Any]) -> str:
+    """That others used too much of the machine.
+
+    Of the processors that the run may use, others and the host took more than MOST_TAKEN. A
+    training on GPUs needs few processors: there, less than one was left for each GPU. How much
+    others used a GPU is in no record, only that they were there, which is a flag.
+    """
+    noise, machine = record["noise"], record["machine"]
+    others, stolen = (noise[name] or 0.0 for name in ("others_cpu_share", "steal_share"))
+    usable, there = machine["usable_cores"], machine["logical_cores"]
+    # What the run may not use is there for others.
+    taken = max(0.0, (others + stolen) * there - (there - usable)) / usable
+    gpus = gpus_used(record)
+    if taken <= MOST_TAKEN or (gpus and usable * (1 - taken) >= gpus):
+        return ""
+    if stolen > others:
+        return f"the host gave {stolen:.0%} of the processors to others"
+    return f"others used {others:.0%} of the processors"

@@ -1,1 +1,0 @@
-"""The answer in words, and the page that shows what it rests on."""

@@ -1,1 +1,0 @@
-"""Measuring on a schedule: what has to be set up for it, as files."""

@@ -1,0 +1,1 @@
+"""What was measured, as tables: runs, epochs, repeats, quality, predictions. No prices."""

@@ -1,0 +1,340 @@
+"""Repeated runs: one row for each group of them, and the ratio of each pair of such rows.
+
+Pure functions over runs.csv.
+"""
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from epochcost.results.rows import OWN
+from epochcost.statistics import intervals
+
+# What makes runs repetitions of each other.
+GROUP = [
+    "workload",
+    "framework",
+    "framework_version",
+    "variant",
+    "hardware_id",
+    "machine_id",
+    "host",
+    "driver",
+    "source_id",
+    "predicted",
+    "synthetic",
+    "data_complete",
+    "train_samples",
+    "data_id",
+    "weights",
+    "settings",
+    "recipe",
+    "vcpus",
+    "gpus_used",
+]
+# The same for quick and full runs.
+MEASURED = [name for name in GROUP if name not in ("predicted", "synthetic")]
+_ON_DATA = ("data_complete", "train_samples", "data_id")
+# Rows that differ in the key alone are the same training, measured better and worse.
+_WORSE = {
+    "synthetic": [name for name in MEASURED if name not in _ON_DATA],
+    "predicted": MEASURED,
+}
+_SUMMARY_COLUMNS = [
+    "runs", "machines", "machine", "mixed_hosts", "time_s", "time_low", "time_high",
+    "time_confidence", "hardware_label", "epochs", "batch_size", "metric", "metric_value",
+    "quality_reached", "synthetic", "noisy_runs", "paused_s", "overhead_s", "start_s", "copy_of",
+    "first_start", "last_start",
+]  # fmt: skip
+REPEATS_COLUMNS = [
+    *GROUP,
+    "runs",
+    "machines",
+    "mixed_hosts",
+    "time_s",
+    "time_low",
+    "time_high",
+    "time_confidence",
+    "precision",
+    "ended_by",
+    "trimmed_mean_s",
+    "fastest_s",
+    "slowest_s",
+    "machine_spread",
+    "noisy_runs",
+    "runs_left_out",
+]
+# What two rows must share to be compared: everything but the software and its settings.
+_COMPARABLE = [
+    "workload",
+    "hardware_id",
+    "machine",
+    "driver",
+    "predicted",
+    "synthetic",
+    "data_complete",
+    "train_samples",
+    "data_id",
+    "weights",
+    "recipe",
+    "vcpus",
+]
+_COMPARED = ["framework", "framework_version", "variant", "settings"]
+COMPARISONS_COLUMNS = [
+    *_COMPARABLE,
+    *_COMPARED,
+    *(f"over_{name}" for name in _COMPARED),
+    "runs",
+    "over_runs",
+    "noisy_runs",
+    "over_noisy_runs",
+    "mixed_hosts",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "verdict",
+]
+NO_DIFFERENCE = "no difference shown"
+
+
+def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
+    """One row per group of repeated runs.
+
+    `time_s` is the median over runs; `time_low` and `time_high` are its interval, which contains it
+    with the probability `time_confidence`. The interval of predictions is, relative to their
+    median, as wide as their own are on average, and has no confidence, however many there are: they
+    can all be wrong together. One full run has none. Each host of hardware `local` is a group of
+    its own. Where several machines of a type that can be rented were measured, the numbers are
+    those of the machines' medians, since runs on one machine say nothing about the next; the
+    interval of predictions then reaches over that of each of them. `machine` is empty for several;
+    `mixed_hosts` is whether more of them may be in a row than can be told apart.
+    Quality is that of all runs: what disturbs one slows it down, and does not make it learn worse.
+
+    Args:
+        runs: rows of runs.csv for successful runs.
+        keep_disturbed: whether disturbed runs count alongside undisturbed ones; where there are no
+            others, they do.
+    """
+    return _by_group(runs, lambda group, _: _summary(group), _SUMMARY_COLUMNS, keep_disturbed)
+
+
+def repeats_table(
+    runs: pd.DataFrame, keep_disturbed: bool = False, wanted: float | None = None
+) -> pd.DataFrame:
+    """repeats.csv: how well repeated own runs agree.
+
+    `precision` is half the width of the 95 % interval over the median, empty for predictions and
+    for fewer than six runs (or machines, where there are several); `ended_by` whether the wanted
+    precision was reached (`precision`), or the time (`budget`) or the number of runs ran out first,
+    empty where none was wanted; `trimmed_mean_s` MLPerf's mean without the fastest and the slowest
+    run; `machine_spread` the slowest machine's median over the fastest one's; `mixed_hosts` is as
+    in `summaries`.
+
+    Args:
+        wanted: the configured precision.
+    """
+
+    def row(group: pd.DataFrame, made: int) -> dict:
+        full = not group.predicted.iloc[0]
+        return _summary(group) | {
+            "precision": intervals.precision(values_of(group)) if full else None,
+            "ended_by": _ended_by(group.time_s, made, wanted) if full else "",
+            "trimmed_mean_s": intervals.trimmed_mean(group.time_s),
+            "fastest_s": group.time_s.min(),
+            "slowest_s": group.time_s.max(),
+            "machine_spread": _machine_spread(group),
+        }
+
+    return _by_group(_usable(runs), row, REPEATS_COLUMNS, keep_disturbed)[REPEATS_COLUMNS]
+
+
+def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
+    """What ended the runs of a group: judged over runs, on whichever machine, as the plan does.
+
+    Empty where no precision was wanted. (The plan also counts failed and unusable runs, does not
+    distinguish versions and drivers, and counts runs that turn out to be of slower hours only once
+    all are there: of these `budget` may stand where it stopped at the precision.)
+
+    Args:
+        made: how many runs there are, including those left out.
+    """
+    reached = intervals.precision(times)
+    if not wanted or made < intervals.FEWEST_RUNS:
+        return ""
+    if reached is not None and reached <= wanted:
+        return "precision"
+    return "budget" if made < intervals.MOST_RUNS else f"{intervals.MOST_RUNS} runs"
+
+
+def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
+    """comparisons.csv: the ratio of the times of every two frameworks or variants on one machine.
+
+    `ratio` is the median over all pairs of runs, one of each. The interval contains the ratios that
+    a Mann-Whitney test does not reject at 5 %. `verdict` is `faster`, `slower`, `no difference
+    shown` where the interval contains 1, or empty where there are too few runs for an interval, or
+    those of one side alone were disturbed. Predictions have neither, as they can all be wrong
+    together. Runs that missed their target are not compared, nor are those of different machines;
+    `mixed_hosts` is whether these may be more than can be told apart.
+    """
+    rows = []
+    trained = _usable(runs)
+    trained = trained[~trained.quality_reached.eq(False)]
+    for shared, alike in trained.groupby(_COMPARABLE, sort=False, dropna=False):
+        groups = [
+            (key, undisturbed(group, keep_disturbed))
+            for key, group in alike.groupby(_COMPARED, sort=True, dropna=False)
+        ]
+        for (key, group), (other_key, other) in combinations(groups, 2):
+            rows.append(
+                dict(zip(_COMPARABLE, shared, strict=True))
+                | dict(zip(_COMPARED, key, strict=True))
+                | dict(zip((f"over_{name}" for name in _COMPARED), other_key, strict=True))
+                | _comparison(group, other)
+            )
+    return pd.DataFrame(rows, columns=COMPARISONS_COLUMNS)
+
+
+def _usable(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
+
+
+def _by_group(
+    runs: pd.DataFrame, row: Callable[[pd.DataFrame, int], dict], columns: list[str], keep: bool
+) -> pd.DataFrame:
+    """A row per group of repeated runs, from those that count and the number of all."""
+    rows = []
+    for key, group in runs.groupby(GROUP, sort=False, dropna=False):
+        kept = undisturbed(group, keep)
+        rows.append(
+            dict(zip(GROUP, key, strict=True))
+            | row(kept, len(group))
+            | _quality(group)
+            | {"runs_left_out": len(group) - len(kept)}
+        )
+    return pd.DataFrame(rows, columns=None if rows else list(dict.fromkeys([*GROUP, *columns])))
+
+
+def best_known(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows that nothing better replaces.
+
+    Predictions are dropped where there is a full run, and generated data where there is real data.
+    """
+    kept = rows
+    for worse, same in _WORSE.items():
+        is_worse = kept[worse].astype(bool)
+        better = kept.loc[~is_worse, same].drop_duplicates()
+        has_better = kept[same].merge(better, how="left", indicator=True)["_merge"].eq("both")
+        kept = kept[~(is_worse & has_better.to_numpy())]
+    return kept
+
+
+def undisturbed(group: pd.DataFrame, keep: bool) -> pd.DataFrame:
+    """The runs of a group without the disturbed ones, unless there are no others."""
+    disturbed = group.noise.fillna("").ne("")
+    return group if keep or disturbed.all() else group[~disturbed]
+
+
+def _summary(group: pd.DataFrame) -> dict:
+    """The summary of a group of repeated runs."""
+    first = group.iloc[0]
+    values = values_of(group)
+    (low, high), confidence = predicted_range(values.median(), group), None
+    if not first.predicted and (interval := intervals.median_interval(values)):
+        low, high, confidence = interval.low, interval.high, interval.confidence
+    return {
+        "runs": len(group),
+        "machines": group.machine.nunique(),
+        "machine": first.machine if group.machine.nunique() == 1 else "",
+        # A single run is of a single host, whichever it is.
+        "mixed_hosts": len(group) > 1 and bool(group.mixed_hosts.any()),
+        "time_s": values.median(),
+        "time_low": low,
+        "time_high": high,
+        "time_confidence": confidence,
+        **{
+            name: first[name]
+            for name in (
+                "hardware_label",
+                "epochs",
+                "batch_size",
+                "metric",
+                "synthetic",
+                "copy_of",
+            )
+        },
+        "first_start": group.started_at.min(),
+        "last_start": group.started_at.max(),
+        "overhead_s": values_of(group, "overhead_s").median(),
+        "start_s": values_of(group, "start_s").median(),
+        "noisy_runs": _noisy(group),
+        "paused_s": pd.to_numeric(group.paused_s).sum(),
+    }
+
+
+def _quality(group: pd.DataFrame) -> dict:
+    """What a group learnt, disturbed runs included, which are slower and not worse."""
+    reached = group.quality_reached.dropna()
+    return {
+        "metric_value": group.metric_value.median(),
+        "quality_reached": bool(reached.all()) if len(reached) else None,
+    }
+
+
+def _noisy(group: pd.DataFrame) -> int:
+    """How many runs were disturbed."""
+    return int(group.noise.fillna("").ne("").sum())
+
+
+def predicted_range(median: float, predictions: pd.DataFrame) -> tuple[float, float]:
+    """An interval around the median of predictions, as wide as theirs are on average.
+
+    On several machines it holds the intervals of all, as each is for its own machine.
+    """
+    low, high = (
+        median * (predictions[f"time_{end}"] / predictions.time_s).mean() for end in ("low", "high")
+    )
+    if predictions.machine.nunique() > 1:
+        low, high = (
+            np.fmin(low, predictions.time_low.min()),
+            np.fmax(high, predictions.time_high.max()),
+        )
+    return low, high
+
+
+def values_of(group: pd.DataFrame, column: str = "time_s") -> pd.Series:
+    """The values whose median a row shows: those of its runs, or the machines' medians."""
+    if group.machine.nunique() < 2:
+        return group[column]
+    return group.groupby("machine")[column].median()
+
+
+def _machine_spread(group: pd.DataFrame) -> float | None:
+    medians = values_of(group)
+    return medians.max() / medians.min() if group.machine.nunique() > 1 else None
+
+
+def _comparison(group: pd.DataFrame, other: pd.DataFrame) -> dict:
+    times, others = group.time_s, other.time_s
+    predicted = group.predicted.any()
+    interval = None if predicted else intervals.ratio_interval(times, others)
+    noisy, others_noisy = _noisy(group), _noisy(other)
+    verdict = ""
+    if interval and (noisy == len(group)) == (others_noisy == len(other)):
+        verdict = NO_DIFFERENCE
+        if interval.high < 1:
+            verdict = "faster"
+        elif interval.low > 1:
+            verdict = "slower"
+    return {
+        "runs": len(times),
+        "over_runs": len(others),
+        "noisy_runs": noisy,
+        "over_noisy_runs": others_noisy,
+        "mixed_hosts": bool(group.mixed_hosts.any() or other.mixed_hosts.any()),
+        "ratio": np.median(np.divide.outer(times.to_numpy(), others.to_numpy())),
+        "ratio_low": interval.low if interval else None,
+        "ratio_high": interval.high if interval else None,
+        "verdict": verdict,
+    }

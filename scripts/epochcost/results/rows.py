@@ -1,0 +1,395 @@
+"""Runs and epochs as rows: one shape for records made here and for published measurements."""
+
+import math
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from epochcost.errors import one_line
+from epochcost.hardware import LOCAL
+from epochcost.record import hosts, outliers
+from epochcost.record.phases import OVERHEAD, PHASES
+from epochcost.record.record import gpus_used, read_all, recipe_id
+from epochcost.record.usable import UNUSABLE, why_unusable
+from epochcost.statistics.prediction import predict
+
+OWN = "own"
+RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One run; the columns of runs.csv, in their order.
+
+    status: `ok`, `failed`, `unusable` (others or pauses took too much of it, `records.usable`: its
+        quality counts, its time does not, and is empty), or `statement` of a published text.
+    reason: why it failed, or why its time says nothing.
+    time_s: seconds of all epochs with their validation passes; for a quick run, the prediction of
+        that, with `time_low` and `time_high` (`predicted` is then true).
+    seed: of an own run.
+    machine: the machine that trained, and which of its hosts (`records.hosts.key_of`); unknown for
+        published runs. Nothing is compared across these.
+    machine_id, host: the machine's id, and which of its hosts, in words; set where each is shown
+        separately (hardware `local`).
+    mixed_hosts: whether several hosts may be behind one `machine`: records of early versions.
+    driver: version of the GPU's driver; empty where the processor trained, or if unknown.
+    started_at: for an own run, to the second, UTC; for a published one, its day.
+    wall_s: seconds of all of the run's processes, from their start to the record.
+    overhead_s: for an own run, seconds of its processes outside `time_s`: start, data, building,
+        saving, lost work; without the cost of measuring itself (but data are read twice, once to
+        check them). For a quick run it is measured.
+    start_s: of these, seconds of a start: without lost work; of all starts together where the run
+        was interrupted.
+    skipped: how many samples were left out as damaged.
+    weights: what the model started from, `random` where its recipe's weights were not available;
+        empty where the recipe names none.
+    data_id: which prepared arrays trained an own run: the start of the sha256 over them.
+    settings: changes to the framework's default settings, and environment variables that change how
+        it computes; empty for none.
+    input_share: for an own full run, time just to fetch a batch over the time of a training step.
+    gflops, gflops_share: for an own run, operations per second, and over what the processor can do.
+    paused_s: for an own run, seconds that it stood still; but for sleep of the machine, they are
+        in its times.
+    price_per_hour_usd_stated: what the source says the machine cost, where it says so.
+    copy_of: the run whose log a study published once more as this one; empty for a run of its own.
+    """
+
+    run_id: str
+    source_id: str
+    workload: str
+    framework: str
+    framework_version: str
+    variant: str
+    trial: int
+    seed: int | None
+    hardware_id: str
+    hardware_label: str
+    machine: str
+    machine_id: str
+    host: str
+    mixed_hosts: bool
+    driver: str
+    date: str
+    started_at: str
+    scale: str
+    status: str
+    reason: str
+    data_source: str
+    data_complete: bool
+    train_samples: int | None
+    skipped: int | None
+    data_id: str
+    weights: str
+    settings: str
+    synthetic: bool
+    predicted: bool
+    gpu_count: int | None
+    gpus_used: int | None
+    vcpus: int | None
+    epochs: int | None
+    batch_size: int | None
+    recipe: str
+    time_s: float | None
+    time_low: float | None
+    time_high: float | None
+    wall_s: float | None
+    overhead_s: float | None
+    start_s: float | None
+    metric: str
+    metric_value: float | None
+    quality_target: float | None
+    quality_reached: bool | None
+    input_share: float | None
+    gflops: float | None
+    gflops_share: float | None
+    noise: str
+    paused_s: float | None
+    price_per_hour_usd_stated: float | None
+    notes: str
+    copy_of: str
+
+
+@dataclass(frozen=True)
+class EpochRow:
+    """One epoch; the columns of epochs.csv.
+
+    Published epochs have no parts, only `time_s`. The epochs of a quick run are short: `samples`
+    says how short.
+    """
+
+    run_id: str
+    source_id: str
+    workload: str
+    framework: str
+    variant: str
+    hardware_id: str
+    epoch: int
+    samples: int | None
+    time_s: float
+    train_s: float | None
+    eval_s: float | None
+    loss: float | None
+    metric: str
+    metric_value: float | None
+    scale: str
+    status: str
+    synthetic: bool
+    data_complete: bool
+    weights: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a folder of records gives.
+
+    more: what else was made of each record.
+    aside: the files that give nothing, and why.
+    """
+
+    runs: list[RunRow]
+    epochs: list[EpochRow]
+    more: list[Any]
+    aside: dict[Path, str]
+
+
+def of_folder(
+    folder: Path,
+    labels: dict[str, str],
+    also: Callable[[dict[str, Any]], Any] | None = None,
+) -> Rows:
+    """The rows of all records below a folder.
+
+    One that cannot be believed, or gives no row, is set aside; all others are analysed.
+
+    Args:
+        labels: of hardware, by its id.
+        also: makes another row of a record.
+    """
+    found = Rows([], [], [], {})
+    for path, content in read_all(folder, found.aside):
+        try:
+            run = _written(run_row(content, labels.get(content["run"]["hardware"], "")))
+            epochs = [_written(row) for row in epoch_rows(content, run.run_id)]
+            more = [_written(also(content))] if also else []
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            found.aside[path] = f"{path} gives no row: {type(error).__name__}: {one_line(error)}"
+            continue
+        found.runs.append(run)
+        found.epochs.extend(epochs)
+        found.more.extend(more)
+    return found
+
+
+def _written(row: Any) -> Any:
+    """A row whose text is printable, so that a table of it can be read again.
+
+    Raises:
+        ValueError: one of its numbers is not finite.
+    """
+    changed = {}
+    for name, value in vars(row).items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{name} is {value}")
+        if isinstance(value, str) and not value.isprintable():
+            changed[name] = "".join(sign if sign.isprintable() else " " for sign in value)
+    return replace(row, **changed)
+
+
+def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
+    """The row of a record."""
+    run, data, quality = record["run"], record["data"], record["quality"]
+    machine = record["machine"]
+    local = run["hardware"] == LOCAL
+    quick = run["scale"] == "quick"
+    time_s, time_low, time_high = times_of(record)
+    return RunRow(
+        run_id=run_id(record),
+        source_id=OWN,
+        workload=run["workload"],
+        framework=run["framework"],
+        framework_version=record["software"]["framework_version"],
+        variant=run["variant"],
+        trial=run["trial"],
+        seed=record["seed"],
+        hardware_id=run["hardware"],
+        hardware_label=_machine_label(machine, record["software"]["device"])
+        if local
+        else hardware_label,
+        machine=hosts.key_of(record),
+        machine_id=machine["id"] if local else "",
+        host=hosts.host_of(record) if local else "",
+        mixed_hosts=hosts.may_be_several(record),
+        driver=(gpus_used(record) and machine["driver"]) or "",
+        date=run["started_at"][:10],
+        started_at=run["started_at"],
+        scale=run["scale"],
+        status=status_of(record),
+        reason=_reason(record),
+        data_source=data["source"],
+        data_complete=data["complete"],
+        train_samples=data["train_samples"],
+        skipped=data["skipped"],
+        data_id=data["sha256"][:8],
+        weights=_weights(record["weights"]),
+        settings=_settings(record["software"]),
+        synthetic=data["source"] == "synthetic",
+        predicted=quick,
+        gpu_count=len(machine["gpus"]),
+        gpus_used=gpus_used(record),
+        vcpus=machine["usable_cores"],
+        epochs=record["settings"]["epochs"],
+        batch_size=record["settings"]["batch_size"],
+        recipe=recipe_id(record["settings"]),
+        time_s=time_s,
+        time_low=time_low,
+        time_high=time_high,
+        wall_s=record["wall_s"],
+        overhead_s=_overhead(record),
+        start_s=_start(record),
+        metric=quality["metric"],
+        metric_value=None if quick or data["source"] == "synthetic" else quality["value"],
+        quality_target=quality["target"],
+        quality_reached=quality["reached"],
+        input_share=_input_share(record),
+        gflops=gflops(record),
+        gflops_share=gflops_share(record),
+        noise="; ".join(outliers.flags_of(record)),
+        paused_s=record["noise"]["paused_s"],
+        price_per_hour_usd_stated=None,
+        notes="",
+        copy_of="",
+    )
+
+
+def run_id(record: dict[str, Any]) -> str:
+    """The name of a run in all tables; runs on hardware `local` are told apart by machine."""
+    run = record["run"]
+    return f"{run['id']}@{record['machine']['id']}" if run["hardware"] == LOCAL else run["id"]
+
+
+def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
+    """The rows of a record's epochs."""
+    run = record["run"]
+    return [
+        EpochRow(
+            run_id=run_id,
+            source_id=OWN,
+            workload=run["workload"],
+            framework=run["framework"],
+            variant=run["variant"],
+            hardware_id=run["hardware"],
+            epoch=epoch["epoch"],
+            samples=epoch["samples"],
+            time_s=_epoch_seconds(epoch),
+            train_s=epoch["train_s"],
+            eval_s=epoch["eval_s"],
+            loss=epoch["loss"],
+            metric=record["quality"]["metric"],
+            metric_value=epoch["metric"],
+            scale=run["scale"],
+            status=status_of(record),
+            synthetic=record["data"]["source"] == "synthetic",
+            data_complete=record["data"]["complete"],
+            weights=_weights(record["weights"]),
+        )
+        for epoch in record["epochs"]
+    ]
+
+
+def status_of(record: dict[str, Any]) -> str:
+    """`ok`, `failed`, or `unusable`: it ended well, but others used too much of the machine."""
+    return UNUSABLE if record["status"] == "ok" and why_unusable(record) else record["status"]
+
+
+def times_of(record: dict[str, Any]) -> tuple[float | None, float | None, float | None]:
+    """Seconds of all epochs with their validation passes, and the range of a prediction of them.
+
+    For a quick run it is predicted; for one that failed or is unusable there is none.
+    """
+    if status_of(record) != "ok":
+        return None, None, None
+    if record["run"]["scale"] == "quick":
+        prediction = predict(record)
+        return prediction.seconds, prediction.low, prediction.high
+    # Where a recipe ends with test-time-augmented predictions, the clock includes them.
+    predicting = record["phases"]["predict"] or 0.0
+    return sum(_epoch_seconds(epoch) for epoch in record["epochs"]) + predicting, None, None
+
+
+def _overhead(record: dict[str, Any]) -> float:
+    """Seconds of the phases that count as overhead, as far as the record has them."""
+    overhead = [name for name, counts_as in PHASES.items() if counts_as == OVERHEAD]
+    return sum(record["phases"].get(name) or 0.0 for name in overhead)
+
+
+def _start(record: dict[str, Any]) -> float:
+    """Seconds of the overhead without lost work: what a start takes, or several together."""
+    return _overhead(record) - (record["phases"].get("lost") or 0.0)
+
+
+def _epoch_seconds(epoch: dict[str, Any]) -> float:
+    """Seconds of an epoch with its validation pass, where the recipe has one."""
+    return epoch["train_s"] + (epoch["eval_s"] or 0.0)
+
+
+def _input_share(record: dict[str, Any]) -> float | None:
+    """Time to fetch a batch without training on it, over the time of a training step.
+
+    Without that of the framework's own loop, where it was measured. A quick run has too few steps
+    for it.
+    """
+    alone, steady = record["input"], record["steady_state"]
+    if alone is None or steady is None or record["run"]["scale"] == "quick":
+        return None
+    step = record["settings"]["batch_size"] / steady["samples_per_second"]
+    return max(0.0, alone["seconds"] - alone.get("loop_s", 0.0)) / alone["steps"] / step
+
+
+def gflops(record: dict[str, Any]) -> float | None:
+    """Useful operations per second of training, in GFLOP/s, once warmed up."""
+    steady, flop = record["steady_state"], record["flop_per_sample"]
+    if steady is None or flop is None:
+        return None
+    return steady["samples_per_second"] * flop / 1e9
+
+
+def gflops_share(record: dict[str, Any]) -> float | None:
+    """`gflops` over the processors' speed in matrix multiplication; unknown for a GPU."""
+    achieved, yardstick = gflops(record), record["yardstick"]
+    if achieved is None or yardstick is None or record["software"]["device"] != "cpu":
+        return None
+    return achieved / yardstick["matmul_gflops"]
+
+
+def _settings(software: dict[str, Any]) -> str:
+    """What differs from the framework's defaults, as `name=value`; empty for nothing."""
+    changed = software["settings"] | software["variables"]
+    return " ".join(f"{name}={shlex.quote(str(changed[name]))}" for name in sorted(changed))
+
+
+def _weights(started_from: dict[str, Any] | None) -> str:
+    """What a model started from; empty where its recipe names no weights."""
+    if started_from is None:
+        return ""
+    return RANDOM if started_from["source"] == RANDOM else started_from["name"]
+
+
+def _machine_label(machine: dict[str, Any], device: str) -> str:
+    """The part of a machine that trained, in a few words: its GPU, or its processor and cores."""
+    if device == "gpu" and machine["gpus"]:
+        return machine["gpus"][0]["name"]
+    # "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz" is shown as "Intel Xeon Platinum 8481C".
+    model = re.sub(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@.*", "", machine["cpu_model"])
+    parts = [" ".join(model.split()), f"{machine['usable_cores']} cores"]
+    # Virtual machines may hide the number: "AMD EPYC" has been the name of five generations.
+    if machine["cpu_kind"] and not re.search(r"\d", model):
+        parts.insert(1, machine["cpu_kind"].partition(" stepping")[0])
+    return ", ".join(parts)
+
+
+def _reason(record: dict[str, Any]) -> str:
+    failure = record["failure"]
+    return f"{failure['phase']}: {failure['reason']}" if failure else why_unusable(record)

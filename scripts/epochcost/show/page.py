@@ -1,0 +1,172 @@
+"""The report: one HTML page that needs no network."""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pandas as pd
+
+from epochcost import __version__
+from epochcost.results.rows import OWN
+from epochcost.show.wording import amounts, names, remarks
+
+# Alternative text for the pictures of a workload.
+PICTURES = {
+    "time": "time vs the K80 baseline; the values are in the table below",
+    "cost": "cost vs the K80 baseline; the values are in the table below",
+    "frontier": "bill against time of what can be had; the values are in tables/options.csv",
+    "bill": "the parts of the cheapest bill here",
+    "history": "what the published trainings have cost since, and what changed it",
+}
+# Of noise.csv, the page shows no more rows than this.
+_MOST_NOTED = 200
+# And of set_aside.csv.
+_MOST_ASIDE = 20
+_TEMPLATE = Path(__file__).with_name("page.html.j2")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A workload on the page: its pictures and its rows."""
+
+    workload: str
+    title: str
+    measured: bool
+    pictures: dict[str, str]
+    rows: list[dict[str, Any]]
+
+
+def render(
+    answer: list[str],
+    shown: pd.DataFrame,
+    sections: list[Section],
+    runs: pd.DataFrame,
+    machines: list[dict[str, Any]],
+    noise: pd.DataFrame,
+    sources: list[dict[str, str]],
+    aside: Sequence[dict[str, str]] = (),
+) -> str:
+    """The page as HTML.
+
+    Args:
+        answer: sentences for the top.
+        shown: the own rows of relative.csv that the page shows; they decide what it warns about.
+        runs: runs.csv; own failed runs and flags are listed from it.
+        machines: the machines of the records, each with a `software` list.
+        noise: noise.csv.
+        sources: rows of data/published/sources.csv whose figures the page shows.
+        aside: rows of set_aside.csv.
+    """
+    own = runs[runs.source_id.eq(OWN)]
+    newest = noise.sort_values("started_at", ascending=False, kind="stable").head(_MOST_NOTED)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
+        answer=answer,
+        sections=sections,
+        failed=own[own.status.eq("failed")].to_dict("records"),
+        noisy=own[own.noise.fillna("").ne("")].to_dict("records"),
+        synthetic=bool(shown.synthetic.any()),
+        subset=bool((~shown.data_complete & ~shown.synthetic).any()),
+        predicted=bool(shown.predicted.any()),
+        machines=machines,
+        noise=[_noted(row) for row in newest.itertuples()],
+        noise_left=len(noise) - len(newest),
+        sources=sources,
+        aside=aside[:_MOST_ASIDE],
+        aside_left=len(aside[_MOST_ASIDE:]),
+        captions=PICTURES,
+        version=__version__,
+    )
+
+
+def section(workload: str, title: str, rows: pd.DataFrame, pictures: dict[str, Path]) -> Section:
+    """A section from the rows that its pictures show (`selection.rows_of`)."""
+    return Section(
+        workload,
+        title,
+        bool(rows.source_id.eq(OWN).any()),
+        {name: _embedded(path) for name, path in pictures.items()},
+        [_cells(row) for row in rows.assign(apart=names.tell_apart(rows)).itertuples()],
+    )
+
+
+def _cells(row) -> dict[str, Any]:
+    return {
+        "own": row.source_id == OWN,
+        "hardware": row.hardware_label,
+        "framework": names.framework(row.framework, row.variant),
+        "version": row.framework_version,
+        "time": amounts.seconds(row.time_s),
+        "time_relative": "" if pd.isna(row.time_relative) else amounts.ratio(row.time_relative),
+        "time_range": _range(row.time_relative_low, row.time_relative_high),
+        "price": "" if pd.isna(row.price_per_hour_usd) else amounts.price(row.price_per_hour_usd),
+        "price_kind": "" if pd.isna(row.price_kind) else names.price_kind(row.price_kind),
+        "price_date": row.price_book if pd.isna(row.price_date) else row.price_date,
+        "cost": "unknown" if pd.isna(row.cost_usd) else amounts.dollars(row.cost_usd),
+        "cost_relative": "" if pd.isna(row.cost_relative) else amounts.ratio(row.cost_relative),
+        "billed": "" if pd.isna(row.billed_usd) else amounts.dollars(row.billed_usd),
+        "billed_relative": ""
+        if pd.isna(row.billed_relative)
+        else amounts.ratio(row.billed_relative),
+        "mixed": bool(row.mixed_price_kinds),
+        "runs": f"{row.runs} on {row.machines} machines" if row.machines > 1 else str(row.runs),
+        "confidence": "" if pd.isna(row.time_confidence) else f"{row.time_confidence:.0%}",
+        "metric": "" if pd.isna(row.metric_value) else f"{row.metric_value:.4f}",
+        "metric_name": {"val_accuracy": "accuracy", "val_acc": "accuracy"}.get(
+            row.metric, f"training {row.metric}"
+        ),
+        "remarks": ", ".join(remark for remark in (row.apart, *remarks.of_row(row)) if remark),
+    }
+
+
+def _noted(row) -> dict[str, str]:
+    """A row of noise.csv as the page shows it."""
+
+    def say(value: float, text: str) -> str:
+        return "–" if pd.isna(value) else text.format(value)
+
+    clock = "–"
+    if pd.notna(row.cpu_mhz_low):
+        clock = f"{row.cpu_mhz_low:.0f} to {row.cpu_mhz_high:.0f}"
+    if pd.notna(row.gpu_mhz_low):
+        clock += f", GPU {row.gpu_mhz_low:.0f} to {row.gpu_mhz_high:.0f}"
+    method = "" if pd.isna(row.energy_method) else f" ({row.energy_method})"
+    return {
+        "run": row.run_id.split("@")[0],
+        "machine": row.machine,
+        "begun": row.started_at[:16].replace("T", " "),
+        "wall": "–" if pd.isna(row.wall_s) else amounts.seconds(row.wall_s),
+        "interrupted": str(row.interruptions) if row.interruptions else "",
+        "slowest": say(row.slowest_epoch, "{:.2f}x"),
+        "can_do": say(row.matmul_gflops, "{:.0f}"),
+        "useful": say(row.gflops, "{:.3g}") + _share_of_yardstick(row.gflops_share),
+        "own": say(row.cpu_share, "{:.0%}"),
+        "others": say(row.others_cpu_share, "{:.1%}"),
+        "disturbed": say(row.disturbed_share, "{:.0%}"),
+        "stolen": say(row.steal_share, "{:.1%}"),
+        "clock": clock,
+        "throttled": say(row.throttled, "{:.0f}"),
+        "stalled": say(row.memory_stalled_share, "{:.1%}"),
+        "energy": say(row.energy_j, "{:.0f} J") + method,
+        "flags": "" if pd.isna(row.flags) else row.flags,
+    }
+
+
+def _share_of_yardstick(share: float) -> str:
+    """Empty where the training exceeded the yardstick, which then says little about it."""
+    return "" if pd.isna(share) or share > 1 else f" ({share:.0%})"
+
+
+def _range(low: float, high: float) -> str:
+    if pd.isna(low) or pd.isna(high):
+        return ""
+    return f"{amounts.ratio(low)} to {amounts.ratio(high)}"
+
+
+def _embedded(path: Path) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(path.read_bytes()).decode()

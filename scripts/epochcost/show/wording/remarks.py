@@ -1,0 +1,104 @@
+"""What a reader must know about a row before comparing it."""
+
+import pandas as pd
+
+from epochcost.frameworks.variants import TUNED
+from epochcost.money import prices
+from epochcost.results.rows import OWN, RANDOM
+from epochcost.show.wording import amounts, names
+
+# Records of early versions do not tell hosts with one machine id apart.
+MIXED_HOSTS = "hosts may be mixed"
+
+
+def of_row(row) -> list[str]:
+    """What a reader must know about a row before comparing it."""
+    notes = of_data(row)
+    if row.predicted:
+        notes.append("predicted")
+    if row.source_id != OWN and pd.notna(row.copy_of) and row.copy_of:
+        notes.append(f"the log of {row.copy_of} once more")
+    compares = row.source_id == OWN and pd.notna(row.baseline_epochs)
+    if compares and row.epochs != row.baseline_epochs:
+        notes.append(f"{row.epochs:g} epochs, not {row.baseline_epochs:g}")
+    return notes + of_training(row, row.quality_reached)
+
+
+def of_training(row, reached: bool | float) -> list[str]:
+    """How a row was trained, where that is not by the recipe and in peace, up to the quality.
+
+    Args:
+        reached: whether the quality reached its target; NaN where there is none.
+    """
+    notes = ["different recipe"] * (not row.own_recipe) + of_search(row)
+    if pd.notna(row.batch_size) and row.batch_size != row.recipe_batch_size:
+        notes.append(f"batch size {row.batch_size:g}, not {row.recipe_batch_size:g}")
+    notes += of_noise(row)
+    notes += [MIXED_HOSTS] * bool(row.mixed_hosts)
+    if pd.notna(reached) and not reached:
+        notes.append("missed the quality target")
+    return notes
+
+
+def of_option(option) -> list[str]:
+    """What a reader must know about an option (a row of options.csv)."""
+    notes = ["predicted"] * bool(option.predicted) + of_data(option)
+    notes += of_search(option) + of_noise(option) + of_machines(option)
+    notes += [MIXED_HOSTS] * bool(option.mixed_hosts)
+    return notes + ["if never interrupted"] * (option.price_kind in prices.INTERRUPTIBLE)
+
+
+def of_offer(option) -> list[str]:
+    """What a reader must know about an option and its price before comparing it with others."""
+    kind = option.price_kind
+    notes = [] if kind == prices.ON_DEMAND else [f"{names.price_kind(kind)} price"]
+    return notes + ["as published"] * (option.source_id != OWN) + of_option(option)
+
+
+def of_noise(row) -> list[str]:
+    """Whether something disturbed a row's runs, and how long they stood still in all."""
+    notes = ["disturbed"] * bool(row.noisy_runs)
+    if row.paused_s > 0:
+        notes.append(f"paused for {amounts.seconds(row.paused_s)}")
+    return notes
+
+
+def of_machines(row) -> list[str]:
+    """On how many machines a row was measured, where it is the median of several."""
+    return [f"median of {row.machines:.0f} machines"] if row.machines > 1 else []
+
+
+def of_search(row) -> list[str]:
+    """A note that a row of the variant `tuned` was trained with the defaults, where it was."""
+    found = pd.notna(row.settings) and row.settings
+    return ["nothing beat the defaults"] if row.variant == TUNED and not found else []
+
+
+def of_data(row) -> list[str]:
+    """What a row was trained on, where that is not all of the real data and the real weights."""
+    notes = []
+    if row.synthetic:
+        notes.append("synthetic data")
+    if differs(row):
+        notes.append(f"{samples(row)} samples")
+    elif not row.data_complete and not row.synthetic:
+        notes.append("subset of the data")
+    if row.weights == RANDOM:
+        notes.append("from random weights")
+    return notes
+
+
+def samples(row) -> str:
+    """How many samples a row was trained on, and how many it should be where that differs."""
+    trained = f"{row.train_samples:,.0f}"
+    if not differs(row):
+        return trained
+    # With complete data, it is another edition.
+    complete = f"{row.complete_samples:,.0f}"
+    return f"{trained} (published: {complete})" if row.data_complete else f"{trained} of {complete}"
+
+
+def differs(row) -> bool:
+    """Whether it is known that a row was trained on another number of samples than there are."""
+    known = pd.notna(row.train_samples) and pd.notna(row.complete_samples)
+    return known and row.train_samples != row.complete_samples

@@ -1,0 +1,220 @@
+"""What can be had is recommended, on equal terms; what others published long ago is context."""
+
+from dataclasses import replace
+from datetime import date
+
+import pandas as pd
+import pytest
+from observed import full_run
+
+from epochcost import configuration
+from epochcost.configuration import ROOT
+from epochcost.hardware import is_unsupported
+from epochcost.money import options, prices, successors
+from epochcost.money import tables as cost_tables
+from epochcost.money.billing import Rental
+from epochcost.money.market import Market
+from epochcost.record import record as records
+from epochcost.results import published, rows, tables
+from epochcost.show import advice
+
+PUBLISHED = ROOT / "data/published"
+# The machines of docs/records with an H200, and with two cores of an AMD EPYC.
+H200, EPYC = "b98faf98fac2", "9552f777d6a3"
+
+
+@pytest.fixture(scope="module")
+def runs() -> pd.DataFrame:
+    """runs.csv of mnist_cnn: what is published, and the records of the documentation."""
+    made = [
+        rows.run_row(one, "")
+        for _, one in records.read_all(ROOT / "docs/records")
+        if one["run"]["workload"] == "mnist_cnn"
+    ]
+    labels = {name: one["label"] for name, one in configuration.load().catalogue.items()}
+    theirs = [run for run in published.runs(PUBLISHED, labels) if run.workload == "mnist_cnn"]
+    return tables.runs_table([*theirs, *made])
+
+
+@pytest.fixture
+def advised(runs, known):
+    """Makes the options of mnist_cnn and the advice, by the price of one machine."""
+    about = configuration.load()
+
+    def make(machine: str, usd: float, book: str = "2026-07", chosen=None, **asked):
+        local = prices.Price("local", usd, "on_demand", None, "config")
+        market = Market(known, book, local=local, machine_id=machine, catalogue=about.catalogue)
+        some = runs if chosen is None else runs[chosen(runs)]
+        found = options.options_table(
+            some, tables.epochs_table([]), about.complete_samples(), about.recipes, market
+        )
+        found = found.reset_index(drop=True)
+        asked = {"deadline_s": None, "budget_usd": None, "rental": Rental()} | asked
+        return found, advice.text("mnist_cnn", found, **asked)
+
+    return make
+
+
+def line_of(text: str, start: str) -> str:
+    (line,) = [line for line in text.splitlines() if line.startswith(start)]
+    return line
+
+
+def test_on_epochs_alone_the_h200_beats_the_p100_and_the_advice_says_so(advised):
+    found, text = advised(H200, 3.5)
+    cheapest = found.loc[found.groupby("hardware_label").marginal_usd.idxmin()]
+    cheapest = cheapest.set_index("hardware_label").marginal_usd
+    assert cheapest["NVIDIA H200"] == pytest.approx(0.01195, abs=1e-5)
+    assert cheapest["P100"] == pytest.approx(0.01342, abs=1e-5)
+    said = line_of(text, "By epochs alone, as a published start is not known, NVIDIA H200 with")
+    assert "PyTorch costs $0.0119, P100 with Keras TensorFlow $0.0134" in said
+    # With its start, it would have looked dearer.
+    assert found.billed_usd[found.source_id.eq("own")].min() > cheapest["P100"]
+
+
+def test_what_cannot_run_today_is_no_recommendation_and_never_without_its_caveat(advised):
+    found, text = advised(H200, 3.5)
+    assert line_of(text, "Cheapest: ").startswith("Cheapest: NVIDIA H200 with PyTorch")
+    assert line_of(text, "Fastest: ").startswith("Fastest: NVIDIA H200 with PyTorch")
+    recommended = text.partition("For context, no recommendation")[0]
+    assert "P100" not in recommended
+    context = line_of(text, "  P100 with Keras TensorFlow: 65.4 s for $0.0134 (spot")
+    assert "a time of 2017; the frameworks pinned here do not run on a P100" in context
+    theirs = found[found.source_id.ne("own")]
+    assert len(theirs) and theirs.context.ne("").all()
+    assert not theirs.efficient.any()
+    assert theirs.cheapest_probability.isna().all()
+    assert found.cheapest_probability.sum() == pytest.approx(1)
+
+
+def test_without_a_run_of_ones_own_nothing_is_recommended(advised):
+    found, text = advised("none", 1.0, chosen=lambda runs: runs.source_id.ne("own"))
+    assert found.source_id.ne("own").all()
+    assert text.startswith("mnist_cnn: no machine of today is known. ")
+    assert "Next, measure one: snakemake --config workloads=mnist_cnn price=" in text
+    assert "Cheapest" not in text and "Fastest" not in text
+    assert "the frameworks pinned here do not run on a P100" in text
+
+
+def test_a_published_gpu_that_is_supported_is_no_more_than_a_time_of_then(advised):
+    cpus = [run for run in published.runs(PUBLISHED, {}) if "cpu" in run.hardware_id]
+    assert cpus
+    found, _ = advised(H200, 3.5)
+    on_cpus = found[found.source_id.ne("own") & ~found.gpu.astype(bool)]
+    assert set(on_cpus.context) <= {"a time of 2017"}
+
+
+def test_one_known_machine_is_said_and_what_to_do_next(advised):
+    alone = advised(H200, 3.5)[1]
+    assert "Only one machine is known: NVIDIA H200. Next, measure one that you could" in alone
+
+
+def test_machines_of_ones_own_without_a_price_are_listed(advised, runs, known, baselines):
+    about = configuration.load()
+    local = prices.Price("local", 3.5, "on_demand", None, "config")
+    market = Market(known, "2026-07", local=local, machine_id=H200, catalogue=about.catalogue)
+    costs = cost_tables.costs_table(runs, market)
+    bases = baselines[baselines.workload.eq("mnist_cnn")]
+    relative = cost_tables.relative_table(
+        runs, costs, bases, about.complete_samples(), about.recipes, market
+    )
+    _, text = advised(H200, 3.5, unpriced=cost_tables.without_price_of(relative))
+    line = line_of(text, "  Measured too, but without a price: ")
+    assert f"AMD EPYC, 2 cores ({EPYC}, 5.3 min with Keras TensorFlow)" in line
+    assert H200 not in line
+    assert "Only one machine is known with its price: NVIDIA H200. Next, price those below" in text
+
+
+def test_machines_of_ones_own_are_in_the_table_even_where_others_are_better(advised, runs):
+    """Here the one with two cores at a price at which the H200 is faster and cheaper."""
+    found, _ = advised(H200, 3.5)
+    slow, _ = advised(EPYC, 10.0)
+    slow = slow[slow.source_id.eq("own")].assign(efficient=False, cheapest_probability=0.0)
+    both = pd.concat([found, slow], ignore_index=True)
+    text = advice.text("mnist_cnn", both, None, None, Rental())
+    table = text.partition("Pareto-optimal")[2].partition("\n\n")[0]
+    assert "  AMD EPYC, 2 cores with Keras TensorFlow [" in table
+    assert "another is faster and cheaper)" in table
+    assert "Only one machine" not in text
+
+
+def test_where_a_published_start_counts_none_does(advised):
+    """In a book of 2017 published machines are options, and all are compared by their epochs."""
+    found, text = advised(EPYC, 0.1, "2017-12")
+    assert set(found.source_id) > {"own"}
+    assert found.context.eq("").all()
+    assert set(found.terms) == {"epochs alone"}
+    assert found.elapsed_s.tolist() == pytest.approx(found.time_s.tolist())
+    own = found[found.source_id.eq("own")]
+    assert own.overhead_s.eq(0).all() and own.start_s.gt(0).all()
+    assert own.billed_usd.tolist() == pytest.approx(own.marginal_usd.tolist())
+    assert ", compared by epochs alone (the start of published ones is not known)" in text
+    # Own with own: with the start.
+    alone, _ = advised(EPYC, 0.1, "2017-12", chosen=lambda runs: runs.source_id.eq("own"))
+    assert set(alone.terms) == {"with start"}
+    assert (alone.elapsed_s > alone.time_s).all()
+
+
+def test_a_billed_ratio_is_that_of_two_bills_without_a_start(make_tables, record):
+    """The baseline's start is not known; that of the own run is in its bill, and in no ratio."""
+    one = full_run(record, 40.0) | {"phases": record["phases"] | {"import": 3600.0}}
+    local = prices.Price("local", 0.4975, "on_demand", None, "config")
+    _, costs, relative = make_tables(one, kind="billed", local=local)
+    row = relative[relative.source_id.eq("own")].iloc[0]
+    assert row.cost_kind == "billed"
+    assert row.cost_usd > 0.4975, "an hour of start is paid"
+    assert row.cost_relative < 1
+    base = relative[relative.source_id.eq("woolf2017gpu") & relative.time_relative.eq(1)].iloc[0]
+    assert row.cost_relative == pytest.approx(40.0 * 0.4975 / 3600 / base.cost_usd)
+    assert costs.cost_usd[costs.source_id.eq("own")].tolist() == [row.cost_usd]
+
+
+def test_the_tables_of_the_documentation_have_no_copy_among_the_options(advised):
+    """Five logs of 2017-11 are those of 2017-06, and were options twice."""
+    found, _ = advised(EPYC, 0.1, "2017-12")
+    k80 = found[found.hardware_id.eq("gce-k80") & found.framework.eq("keras-cntk")]
+    assert set(k80.source_id) == {"woolf2017cntk"}
+    times = found[found.source_id.ne("own")].drop_duplicates(["source_id", "framework", "time_s"])
+    assert times.time_s.is_unique
+
+
+def test_a_copy_keeps_its_row_and_is_marked(runs, known, baselines):
+    copies = runs[runs.copy_of.ne("")]
+    assert list(copies.copy_of) == ["woolf2017cntk/mnist_cnn_cntk"]
+    about = configuration.load()
+    market = replace(Market(known), catalogue=about.catalogue)
+    costs = cost_tables.costs_table(runs, market)
+    bases = baselines[baselines.workload.eq("mnist_cnn")]
+    relative = cost_tables.relative_table(
+        runs, costs, bases, about.complete_samples(), about.recipes, market
+    )
+    marked = relative[relative.copy_of.eq("woolf2017cntk/mnist_cnn_cntk")]
+    assert len(marked) and set(marked.source_id) == {"woolf2017gpu"}
+
+
+def test_five_published_logs_are_copies():
+    found = [run for run in published.runs(PUBLISHED, {}) if run.copy_of]
+    assert len(found) == 5
+    ids = {run.run_id for run in published.runs(PUBLISHED, {})}
+    assert {run.copy_of for run in found} <= ids
+
+
+def test_every_accelerator_of_the_catalogue_is_judged():
+    """Those of before 2018 (and no NVIDIA's) are not supported; a T4 and what came later are."""
+    gpus = {entry["gpu"] for entry in configuration.load().catalogue.values() if "gpu" in entry}
+    unsupported = {gpu for gpu in gpus if is_unsupported(gpu)}
+    assert {"K80", "P100", "V100", "M60", "TPU v2", "GTX 1080"} <= unsupported
+    assert not {"T4", "L4", "A100", "H100", "H200", "B200", "RTX 3090"} & unsupported
+    assert not is_unsupported(None)
+
+
+def test_in_place_of_retired_hardware_comes_what_todays_frameworks_run_on():
+    gpus = {"old": "K80", "near": "P100", "far": "T4"}
+    catalogue = {name: {"gpu": gpu, "gpu_count": 1} for name, gpu in gpus.items()}
+    catalogue["old"]["retired"] = "2024-05-01"
+    prices_of = {"old": 0.5, "near": 0.51, "far": 0.9}
+    known = [
+        prices.Price(name, usd, prices.ON_DEMAND, date(2026, 7, 1), "me")
+        for name, usd in prices_of.items()
+    ]
+    assert successors.successor("old", catalogue, Market(known, catalogue=catalogue)) == "far"

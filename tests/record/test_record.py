@@ -1,0 +1,246 @@
+import json
+import multiprocessing
+import os
+import signal
+import stat
+
+import jsonschema
+import pytest
+
+from epochcost import files
+from epochcost.configuration import ROOT
+from epochcost.errors import InputError
+from epochcost.record import early
+from epochcost.record import place as places
+from epochcost.record import record as records
+from epochcost.record.names import RunName
+
+
+@pytest.fixture
+def path(tmp_path):
+    return RunName("local", "mnist_mlp", "keras-tensorflow", "default", 1).path(tmp_path)
+
+
+def test_the_example_follows_the_schema(record):
+    schema = files.read_json(ROOT / "config/schemas/record.schema.json")
+    validator = jsonschema.Draft202012Validator(schema)
+    assert list(validator.iter_errors(record)) == []
+    assert list(validator.iter_errors(record | {"energy": 0})) != []
+
+
+def test_a_record_is_written_whole_and_read_only(path, record):
+    places.Place(path).write(record)
+    assert records.read(path) == record
+    assert stat.S_IMODE(path.stat().st_mode) == 0o444
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_record_is_never_overwritten(path, record):
+    places.Place(path).write(record)
+    with pytest.raises(InputError, match="never overwritten"):
+        places.Place(path)
+    assert records.read(path) == record
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_record_that_appears_during_the_run_stays(path, record):
+    place = places.Place(path)
+    path.write_text("somebody else's")
+    with pytest.raises(FileExistsError):
+        place.write(record)
+    assert path.read_text() == "somebody else's"
+
+
+def test_a_run_whose_name_is_taken_meanwhile_is_kept_beside_it(path, record, capsys):
+    place = places.Place(path)
+    path.write_text("somebody else's")
+    places.keep(place, path.parents[3], record)
+    assert path.read_text() == "somebody else's"
+    other = path.with_name("default-2.json")
+    assert json.loads(other.read_text()) == record
+    assert f"{path} appeared during this run, which is saved as {other}" in capsys.readouterr().err
+    assert sorted(path.parent.iterdir()) == [path, other]
+
+
+def test_a_file_system_without_hard_links_keeps_records_too(path, record, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    places.Place(path).write(record)
+    assert records.read(path) == record
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_two_processes_cannot_make_the_same_record(path):
+    place = places.Place(path)
+    with pytest.raises(InputError, match="is being made by another process"):
+        places.Place(path)
+    place.leave()
+    places.Place(path).leave()
+    assert list(path.parent.iterdir()) == []
+
+
+def _hold(path, ready):
+    places.Place(path)
+    ready.set()
+    signal.pause()
+
+
+def test_what_a_killed_process_leaves_is_no_record_and_does_not_block(path, record):
+    context = multiprocessing.get_context("fork")
+    ready = context.Event()
+    process = context.Process(target=_hold, args=(path, ready))
+    process.start()
+    assert ready.wait(10)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert records.find(path.parents[3]) == []
+    places.Place(path).write(record)
+    assert records.find(path.parents[3]) == [path]
+
+
+def test_a_writer_that_was_killed_when_it_had_become_the_record_does_no_harm(path, record):
+    places.Place(path).write(record)
+    os.link(path, path.with_name(f".{path.name}.part"))
+    kept = path.rename(path.with_name("kept.json"))
+    places.Place(path).leave()
+    assert json.loads(kept.read_text()) == record
+
+
+def test_space_is_taken_before_the_run(path, record):
+    """What is written at the end fits into what was taken at the start."""
+    place = places.Place(path)
+    taken = next(path.parent.iterdir()).stat().st_size
+    place.write(record)
+    assert path.stat().st_size < taken
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is not a record"),
+        ("[]", "is not a record"),
+        ('{"schema_version": 1}', "is not a record"),
+        ('{"schema_version": 2}', "has schema version 2; this epochcost reads 1"),
+    ],
+)
+def test_what_is_no_record_is_named(path, content, message):
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        records.read(path)
+
+
+@pytest.mark.parametrize(
+    ("part", "missing", "said"),
+    [
+        ("machine", "id", "no machine id"),
+        ("run", "started_at", "no run started_at"),
+        ("data", "complete", "no data complete"),
+        ("settings", "batch_size", "no settings batch_size"),
+        ("quality", "target", "no quality target"),
+        ("epochs", "train_s", "no epochs 0 train_s"),
+    ],
+)
+def test_a_record_that_lacks_a_part_of_a_part_is_named(path, record, part, missing, said):
+    inner = record[part][0] if isinstance(record[part], list) else record[part]
+    del inner[missing]
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(record))
+    with pytest.raises(InputError, match=rf"is not a record \({said}\)"):
+        records.read(path)
+
+
+def test_a_part_that_is_something_else_is_named(path, record):
+    path.parent.mkdir(parents=True)
+    for wrong in (
+        {"quality": [1]}, {"epochs": 3}, {"quality": None}, {"epochs": None}, {"settings": None},
+        {"weights": {}}, {"git": {}}, {"steady_state": {"low": 1}},
+    ):  # fmt: skip
+        path.write_text(json.dumps(record | wrong))
+        with pytest.raises(InputError, match="is not a record"):
+            records.read(path)
+    path.write_text(json.dumps(record | {"weights": None, "steady_state": None}))
+    assert records.read(path)["steady_state"] is None
+
+
+def test_every_published_record_of_our_own_follows_the_schema_once_completed():
+    schema = files.read_json(ROOT / "config/schemas/record.schema.json")
+    validator = jsonschema.Draft202012Validator(schema)
+    found = records.find(ROOT / "docs/records")
+    assert len(found) > 30
+    for path in found:
+        assert list(validator.iter_errors(records.read(path))) == [], path
+
+
+@pytest.mark.parametrize(
+    "folder", ["docs/records", "benchmarks/results/axes", "benchmarks/results/software"]
+)
+def test_no_record_of_our_own_contradicts_itself(folder):
+    aside = {}
+    read = list(records.read_all(ROOT / folder, aside))
+    assert len(read) > 15
+    assert aside == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "settings", "value"),
+    [
+        ({}, {}, None),
+        ({}, {"threads": 1}, None),
+        ({}, {"input_autotuning": False}, 0.98),
+        ({"started_at": "2026-11-23T03:50:00+00:00"}, {}, 0.98),
+        ({"scale": "quick"}, {}, 0.98),
+        ({"framework": "keras-jax"}, {}, 0.98),
+    ],
+)
+def test_a_quality_that_came_of_one_order_in_all_epochs_does_not_count(
+    record, change, settings, value
+):
+    record["run"] |= {"scale": "full", "started_at": "2026-11-23T03:40:00+00:00"} | change
+    record["software"]["settings"] = settings
+    record["quality"] |= {"value": 0.98, "reached": True}
+    quality = early.completed(record)["quality"]
+    assert (quality["value"], quality["reached"]) == (value, value and True)
+
+
+@pytest.mark.parametrize(
+    ("framework", "started_at", "counts"),
+    [
+        ("keras-jax", "2026-11-22T18:29:00+00:00", False),
+        ("keras-torch", "2026-11-22T18:31:00+00:00", True),
+        ("keras-tensorflow", "2026-11-22T18:29:00+00:00", True),
+    ],
+)
+def test_a_loop_that_ordered_batches_does_not_count(record, framework, started_at, counts):
+    record["run"] |= {"framework": framework, "started_at": started_at}
+    record["input"] = {"steps": 331, "seconds": 0.03, "loop_s": 0.5}
+    assert ("loop_s" in early.completed(record)["input"]) == counts
+
+
+def test_records_are_found_at_their_depth_alone_and_none_is_passed_over(tmp_path, monkeypatch):
+    for name in ("a/b/c/default-1.json", "a/b/default-2.json", "a/b/c/d/default-3.json",
+                 "a/b/c/.default-4.json.part", "a/b/c/notes.json"):  # fmt: skip
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert records.find(tmp_path) == [tmp_path / "a/b/c/default-1.json"]
+    assert records.find(tmp_path / "nothing") == []
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked/a").symlink_to(tmp_path / "a")
+    assert records.find(tmp_path / "linked") == [tmp_path / "linked/a/b/c/default-1.json"]
+
+    def closed(_):
+        raise PermissionError(13, "Permission denied", "a/b")
+
+    monkeypatch.setattr(records.os, "scandir", closed)
+    with pytest.raises(PermissionError):
+        records.find(tmp_path)
+
+
+def test_a_record_of_another_name_is_refused(tmp_path, record):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps(record))
+    with pytest.raises(InputError, match="its name is not <variant>-<trial>"):
+        records.read(path)
