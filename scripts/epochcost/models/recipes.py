@@ -17,7 +17,7 @@ STUDY = frozenset(
     ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm", "twitter_bilstm",
      "nietzsche_lstm", "catsdogs_resnet50")
 )  # fmt: skip
-_MODELS = Path(__file__).parent / "workloads"
+_MODELS = Path(__file__).parent
 
 
 class HyperParameters(dict):
