@@ -12,8 +12,8 @@ import numpy as np
 
 from epochcost import frameworks, models
 from epochcost.frameworks import memory
-from epochcost.measure.clock import Clock
 from epochcost.measure import extent
+from epochcost.measure.clock import Clock
 from epochcost.models import recipes
 
 SHAPES = {"mnist_mlp": (784,), "mnist_cnn": (28, 28, 1)}

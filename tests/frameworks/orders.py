@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from epochcost import frameworks, models
-from epochcost.measure.clock import Clock, Epoch
 from epochcost.measure import extent
+from epochcost.measure.clock import Clock, Epoch
 from epochcost.models import recipes
 
 SAMPLES, BATCH = 100, 32
