@@ -208,7 +208,7 @@ def _measure(
     imported = clocks.process_age() - waited - prepare_s
     checks.check(framework, arguments.framework, recipe, arguments.variant, settings, here)
     definition = models.load(arguments.workload, frameworks.FRAMEWORKS[arguments.framework].needs)
-    with errors.blamed(definition.__file__):
+    with errors.blamed(models.check(arguments.workload)):
         random.seed(arguments.seed + arguments.trial)
         np.random.seed(arguments.seed + arguments.trial)  # a split at random stays the same
         prepared, split, reading = _read_data(arguments.data, recipe, definition)
@@ -236,7 +236,7 @@ def _measure(
         clock.add(phase, seconds)
     given_up = checkpoints is not None and checkpoints.starts > MOST_STARTS
     limit_s = arguments.time_limit
-    with errors.blamed(definition.__file__):
+    with errors.blamed(models.check(arguments.workload)):
         failure = _train(framework, definition, split, clock, about, settings, limit_s, given_up)
     about["software"] = software.versions(framework, settings) | {"variables": effective}
     shares, seen = activity.summary(), sampler.stop()
@@ -270,7 +270,7 @@ def _train(
             predict = framework.train(recipe, definition, split, clock, seed, settings)
             failure = _shortfall(clock)
             # A model of numbers that are none cannot choose a character.
-            if failure is None and hasattr(definition, "sample") and predict is not None:
+            if failure is None and definition.has("sample") and predict is not None:
                 with clock.phase("sample"):
                     clock.sample = definition.sample(predict, split, recipe["model"], seed)
             return failure

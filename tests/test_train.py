@@ -15,7 +15,7 @@ from epochcost.configuration import ROOT
 from epochcost.data import arrays
 from epochcost.errors import InputError
 from epochcost.measure import machine
-from epochcost.models import mnist_mlp, recipes
+from epochcost.models import recipes
 from epochcost.record.record import recipe_id
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -223,12 +223,15 @@ def test_a_mistake_in_a_workloads_file_is_one_line_that_says_where(
     run, monkeypatch, tmp_path, function
 ):
     path = tmp_path / "own.py"
-    path.write_text(f"\n\ndef {function}(split, hyper):\n    first, second = hyper['dropout']\n")
-    own = types.ModuleType("own")
-    own.__file__ = str(path)
-    exec(compile(path.read_text(), path, "exec"), vars(own))
-    monkeypatch.setattr(own, "inputs", getattr(own, "inputs", mnist_mlp.inputs), raising=False)
+    path.write_text(
+        "from epochcost.models.mnist_mlp import MnistMlp\nclass Own(MnistMlp):\n"
+        f"  def {function}(self, split, hyper):\n    first, second = hyper['dropout']\n"
+    )
+    monkeypatch.setattr(train.models, "__path__", [*train.models.__path__, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "epochcost.models.own", raising=False)
+    own = train.models.load("own")
     monkeypatch.setattr(train.models, "load", lambda *_: own)
+    monkeypatch.setattr(train.models, "check", lambda *_: str(path))
 
     def behaviour(recipe, definition, split, *_):
         definition.torch_model(split, recipe["model"])
@@ -272,8 +275,8 @@ def test_a_manifest_that_lacks_something_is_refused(run, data, tmp_path):
 
 
 def test_a_workload_without_a_model_for_the_framework_is_refused(run, monkeypatch, tmp_path):
-    monkeypatch.delattr(train.models.load("mnist_mlp"), "torch_model")
-    with pytest.raises(InputError, match=r"workloads/mnist_mlp\.py has no torch_model; docs/own"):
+    monkeypatch.delattr(type(train.models.load("mnist_mlp")), "torch_model")
+    with pytest.raises(InputError, match=r"models/mnist_mlp\.py has no torch_model; docs/own"):
         run(epochs(0.9))
     assert not list(tmp_path.rglob("*default*"))
 

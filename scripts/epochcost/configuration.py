@@ -103,7 +103,14 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     """
     config = root / "config"
     hardware = _read_checked(config / "hardware.yaml", root)
-    workloads, brought = recipes.separate(_read_checked(config / "workloads.yaml", root))
+    workloads = _read_checked(config / "workloads.yaml", root)
+    for name, entry in recipes.in_folders().items():
+        where = f"scripts/epochcost/models/{name}/workload.yaml"
+        if name in workloads:
+            raise InputError(f"{where}: {name} is in config/workloads.yaml already")
+        schemas.check({name: entry}, root / "config/schemas/workloads.schema.json", where)
+        workloads[name] = entry
+    workloads, brought = recipes.separate(workloads)
     datasets = _read_checked(config / "datasets.yaml", root)
     datasets |= _check_brought(brought, datasets, root)
     # Also where Snakemake has read it: that takes the last of a key that is given twice.

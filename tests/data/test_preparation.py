@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from epochcost import configuration, files
+from epochcost import configuration, files, plugins
 from epochcost.data import (
     arrays,
     cats_vs_dogs,
@@ -23,6 +23,7 @@ from epochcost.data import (
     preparation,
     twitter,
 )
+from epochcost.data.dataset import DataSet
 from epochcost.data.sequences import padded
 from epochcost.errors import InputError
 from epochcost.measure import observation
@@ -78,7 +79,7 @@ def test_real_mnist_is_mnist(tmp_path, mirror):
 
 
 def test_nietzsche_has_the_published_number_of_windows():
-    text = nietzsche.synthetic(np.random.default_rng(0))["text"]
+    text = nietzsche.Nietzsche().synthetic(np.random.default_rng(0))["text"]
     x, y = nietzsche.windows(text)
     assert x.shape == (200_285, 40)
     assert np.shares_memory(x, text)
@@ -90,7 +91,7 @@ def test_nietzsche_has_the_published_number_of_windows():
 def test_what_has_no_preparation_says_so(tmp_path):
     with pytest.raises(InputError, match="resnet50-imagenet cannot be prepared: there is no modul"):
         preparation.prepare("resnet50-imagenet", "complete", tmp_path, tmp_path / "out")
-    with pytest.raises(InputError, match="mnist_mlp has no function prepare"):
+    with pytest.raises(InputError, match=r"mnist_mlp\.py is to define one class that is a DataSet"):
         preparation.prepare(
             "own", "synthetic", tmp_path, tmp_path / "out", "epochcost.models.mnist_mlp"
         )
@@ -110,7 +111,8 @@ def test_a_mistake_in_a_data_set_of_ones_own_is_one_line(tmp_path, monkeypatch, 
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "own_data", raising=False)
     (tmp_path / "own_data.py").write_text(
-        f"import numpy as np\ndef prepare(paths, left_out): ...\ndef synthetic(rng): return {gives}"
+        "import numpy as np\nfrom epochcost.data.dataset import DataSet\n"
+        f"class Own(DataSet): synthetic = lambda self, rng: {gives}"
     )
     with pytest.raises(InputError, match=message):
         preparation.prepare("own", "synthetic", tmp_path, tmp_path / "out", "own_data")
@@ -172,18 +174,18 @@ def digits(tmp_path):
 
 def test_a_damaged_stream_and_missing_labels_are_refused(tmp_path):
     paths = digits(tmp_path)
-    whole = mnist.prepare(paths, Counter())["x_train"]
+    whole = mnist.Mnist().prepare(paths, Counter())["x_train"]
     assert whole.shape == (2, 28, 28)
     assert whole[0, 1, 3] == 31  # the second row begins with the 29th value
     labels = paths["t10k-labels-idx1-ubyte.gz"]
     labels.write_bytes(gzip.compress(struct.pack(">ii", 2049, 1) + b"\x01"))
     with pytest.raises(InputError, match=r"t10k.* has 2 pictures, and there are 1 labels"):
-        mnist.prepare(paths, Counter())
+        mnist.Mnist().prepare(paths, Counter())
     whole = bytearray(labels.read_bytes())
     whole[10] ^= 255  # the first byte that is compressed
     labels.write_bytes(whole)
     with pytest.raises(InputError, match="not a whole gzip file"):
-        mnist.prepare(paths, Counter())
+        mnist.Mnist().prepare(paths, Counter())
 
 
 # A label, then the red, green and blue plane, row by row.
@@ -204,7 +206,7 @@ def colours(tmp_path, *more):
 
 def test_cifar_is_read_from_its_archive_and_nothing_is_unpacked(tmp_path):
     ((name, path),) = colours(tmp_path, "../outside.bin").items()
-    values = cifar10.prepare({name: path}, Counter())
+    values = cifar10.Cifar10().prepare({name: path}, Counter())
     assert values["x_train"].shape == (5, 32, 32, 3)
     # Row 2, column 9: red 2 * 6 + 9 // 2, and 10 more a plane.
     assert values["x_train"][0, 2, 9].tolist() == [16, 26, 36]
@@ -213,11 +215,11 @@ def test_cifar_is_read_from_its_archive_and_nothing_is_unpacked(tmp_path):
     with tarfile.open(path) as tar:
         tar.extractall(tmp_path, filter="data", members=tar.getmembers()[:-1])
     single = [*cifar10._TRAIN_FILES, cifar10._VALIDATION_FILE]
-    from_files = cifar10.prepare({name: tmp_path / name for name in single}, Counter())
+    from_files = cifar10.Cifar10().prepare({name: tmp_path / name for name in single}, Counter())
     assert all((from_files[name] == values[name]).all() for name in values)
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(InputError, match="is not a whole tar archive"):
-        cifar10.prepare({"cifar-10-binary.tar.gz": path}, Counter())
+        cifar10.Cifar10().prepare({"cifar-10-binary.tar.gz": path}, Counter())
 
 
 def test_arrays_that_are_not_what_the_manifest_says_are_refused(tmp_path):
@@ -274,7 +276,7 @@ WHOLE = {
 
 def test_imdb_words_are_numbered_by_frequency_and_bigrams_are_of_the_training_part(tmp_path):
     skipped = Counter()
-    values = imdb.prepare(reviews(tmp_path / "a.tar.gz", WHOLE), skipped)
+    values = imdb.Imdb().prepare(reviews(tmp_path / "a.tar.gz", WHOLE), skipped)
     # good 3, film 4, then by spelling: bad, br, fun, it's; a review starts with 1; 2 is unknown.
     assert values["words_train"].tolist() == [1, 5, 4, 1, 3, 4, 3, 7, 6, 8, 3]
     assert values["ends_train"].tolist() == [3, 11]
@@ -296,7 +298,7 @@ def test_damaged_reviews_are_counted_and_left_out(tmp_path):
         "train/neg/2_1.txt": b" ... \n",
     }
     skipped = Counter()
-    values = imdb.prepare(reviews(tmp_path / "a.tar.gz", WHOLE | damaged), skipped)
+    values = imdb.Imdb().prepare(reviews(tmp_path / "a.tar.gz", WHOLE | damaged), skipped)
     assert skipped == {"not UTF-8": 1, "NUL bytes": 1, "no words": 2}
     assert len(values["y_train"]) == 2
 
@@ -304,11 +306,11 @@ def test_damaged_reviews_are_counted_and_left_out(tmp_path):
 def test_an_archive_without_one_class_or_cut_short_is_refused(tmp_path):
     half = {name: content for name, content in WHOLE.items() if "pos" in name}
     with pytest.raises(InputError, match="does not hold good and bad reviews of its train part"):
-        imdb.prepare(reviews(tmp_path / "a.tar.gz", half), Counter())
+        imdb.Imdb().prepare(reviews(tmp_path / "a.tar.gz", half), Counter())
     whole = reviews(tmp_path / "b.tar.gz", WHOLE)["b.tar.gz"]
     whole.write_bytes(whole.read_bytes()[:-40])
     with pytest.raises(InputError, match="is not a whole tar archive"):
-        imdb.prepare({"b.tar.gz": whole}, Counter())
+        imdb.Imdb().prepare({"b.tar.gz": whole}, Counter())
 
 
 def test_an_archive_that_seems_to_end_at_a_damaged_header_is_refused(tmp_path):
@@ -318,7 +320,7 @@ def test_an_archive_that_seems_to_end_at_a_damaged_header_is_refused(tmp_path):
     stored[last : last + 8] = b"damaged!"
     path.write_bytes(stored)
     with pytest.raises(InputError, match="is not a whole tar archive"):
-        imdb.prepare({path.name: path}, Counter())
+        imdb.Imdb().prepare({path.name: path}, Counter())
 
 
 def describe(raw, paths):
@@ -454,7 +456,7 @@ def test_tweets_keep_their_labels_in_both_parts_and_words_are_numbered_by_freque
         files_[name] = tmp_path / name
         files_[name].write_text(10 * text)
     for paths in (archive, files_):
-        values = twitter.prepare(paths, Counter())
+        values = twitter.Twitter().prepare(paths, Counter())
         assert (len(values["y_train"]), len(values["y_validation"])) == (18, 2)
         assert set(values["y_train"]) == {0, 1}
         for part in ("train", "validation"):
@@ -485,7 +487,7 @@ def test_no_character_stands_more_than_twice_in_a_row():
 
 def test_a_tweet_without_words_is_kept_as_one_empty_word(tmp_path):
     assert twitter.clean("\u2665") == [""]
-    values = twitter.prepare(
+    values = twitter.Twitter().prepare(
         tweets(tmp_path, "Sentiment Analysis Dataset.csv", THINKNOOK), Counter()
     )
     assert len(values["y_train"]) + len(values["y_validation"]) == 3
@@ -501,13 +503,13 @@ def test_tables_of_tweets_that_are_none_are_refused(tmp_path):
         ("training.1600000.processed.noemoticon.csv", "", "no tweets of both classes"),
     ):
         with pytest.raises(InputError, match=message):
-            twitter.prepare(tweets(tmp_path, name, content), Counter())
+            twitter.Twitter().prepare(tweets(tmp_path, name, content), Counter())
     with pytest.raises(InputError, match="txt: tweets are in one table, or one text file per"):
-        twitter.prepare({"a.txt": tmp_path, "b.txt": tmp_path}, Counter())
+        twitter.Twitter().prepare({"a.txt": tmp_path, "b.txt": tmp_path}, Counter())
     path = tmp_path / "tweets.zip"
     path.write_bytes(b"PK")
     with pytest.raises(InputError, match="not a whole zip archive"):
-        twitter.prepare({"tweets.zip": path}, Counter())
+        twitter.Twitter().prepare({"tweets.zip": path}, Counter())
 
 
 def test_the_mirrors_tweets(tmp_path, mirror):
@@ -569,7 +571,7 @@ def test_pictures_of_both_layouts_are_cut_to_the_same_size(tmp_path):
     }
     for contents, order in ((MICROSOFT, [0, 1]), (fastai, [1, 0])):
         skipped = Counter()
-        values = cats_vs_dogs.prepare(pictures(tmp_path, contents), skipped)
+        values = cats_vs_dogs.CatsVsDogs().prepare(pictures(tmp_path, contents), skipped)
         assert values["x_train"].shape == (2, 224, 224, 3)
         assert values["y_train"].tolist() == order
         red, green, blue = values["x_train"][order.index(1)].mean(axis=(0, 1))
@@ -583,7 +585,7 @@ def test_the_middle_of_a_wide_picture_is_cut_out(tmp_path):
     wide.paste("lime", (149, 0, 299, 224))
     buffer = io.BytesIO()
     wide.save(buffer, "JPEG", quality=95)
-    values = cats_vs_dogs.prepare(
+    values = cats_vs_dogs.CatsVsDogs().prepare(
         pictures(tmp_path, MICROSOFT | {"PetImages/Cat/0.jpg": buffer.getvalue()}), Counter()
     )
     red, green, red_again = (values["x_train"][0][112, column] for column in (20, 55, 210))
@@ -599,7 +601,7 @@ def test_pictures_that_cannot_be_decoded_are_counted_and_left_out(tmp_path):
         "PetImages/Dog/12.jpg": b"GIF89a, or so it says",
     }
     skipped = Counter()
-    values = cats_vs_dogs.prepare(pictures(tmp_path, MICROSOFT | damaged), skipped)
+    values = cats_vs_dogs.CatsVsDogs().prepare(pictures(tmp_path, MICROSOFT | damaged), skipped)
     assert skipped == {"not a whole picture": 3}
     assert values["x_train"].shape == (2, 224, 224, 3)
 
@@ -613,7 +615,7 @@ def test_a_member_of_the_archive_that_is_damaged_is_counted_and_left_out(tmp_pat
     whole[begin + 200] ^= 255
     path.write_bytes(whole)
     skipped = Counter()
-    values = cats_vs_dogs.prepare({path.name: path}, skipped)
+    values = cats_vs_dogs.CatsVsDogs().prepare({path.name: path}, skipped)
     assert skipped == {"not a whole picture": 1}
     assert values["y_train"].tolist() == [0, 1]
 
@@ -627,7 +629,7 @@ def test_members_that_python_cannot_unpack_are_counted_and_left_out(tmp_path):
         whole[entry + offset] = value
     path.write_bytes(whole)
     skipped = Counter()
-    values = cats_vs_dogs.prepare({path.name: path}, skipped)
+    values = cats_vs_dogs.CatsVsDogs().prepare({path.name: path}, skipped)
     assert skipped == {"not a whole picture": 2}
     assert values["y_train"].tolist() == [0, 1]
 
@@ -635,10 +637,10 @@ def test_members_that_python_cannot_unpack_are_counted_and_left_out(tmp_path):
 def test_a_class_without_pictures_is_refused(tmp_path):
     cats = {name: content for name, content in MICROSOFT.items() if "Cat" in name}
     with pytest.raises(InputError, match="holds no pictures of dogs for train"):
-        cats_vs_dogs.prepare(pictures(tmp_path, cats), Counter())
+        cats_vs_dogs.CatsVsDogs().prepare(pictures(tmp_path, cats), Counter())
     damaged = {"PetImages/Dog/12499.jpg": b""}
     with pytest.raises(InputError, match="holds no pictures of dogs for validation"):
-        cats_vs_dogs.prepare(pictures(tmp_path, MICROSOFT | damaged), Counter())
+        cats_vs_dogs.CatsVsDogs().prepare(pictures(tmp_path, MICROSOFT | damaged), Counter())
 
 
 def test_the_mirrors_pictures_are_whole(tmp_path, mirror):
@@ -659,7 +661,7 @@ def writings(tmp_path):
 
 
 def test_writings_are_numbers_of_their_lower_case_characters(tmp_path):
-    values = nietzsche.prepare(writings(tmp_path), Counter())
+    values = nietzsche.Nietzsche().prepare(writings(tmp_path), Counter())
     assert values["alphabet"].tolist() == [ord("\n"), ord("a"), ord("b")]
     assert values["text"].tolist() == 10 * [1, 2, 0, 2, 1]
 
@@ -676,7 +678,7 @@ def test_writings_that_make_no_text_are_refused(tmp_path, text, said):
     path = tmp_path / "nietzsche.txt"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=said):
-        nietzsche.prepare({path.name: path}, Counter())
+        nietzsche.Nietzsche().prepare({path.name: path}, Counter())
 
 
 SMALLEST = {
@@ -702,8 +704,9 @@ FEW = {
 def test_generated_data_have_the_form_of_real_ones(tmp_path, monkeypatch, module):
     for name, count in FEW[module].items():
         monkeypatch.setattr(module, name, count)
-    made = module.synthetic(np.random.default_rng(1))
-    real = module.prepare(SMALLEST[module](tmp_path), Counter())
+    dataset = plugins.the_one(module, DataSet)
+    made = dataset.synthetic(np.random.default_rng(1))
+    real = dataset.prepare(SMALLEST[module](tmp_path), Counter())
     forms = [
         {name: (value.dtype, value.shape[1:]) for name, value in values.items()}
         for values in (made, real)

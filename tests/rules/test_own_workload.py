@@ -1,9 +1,7 @@
-"""docs/own-workload.md, done as it says: one Python file, one entry, and it is measured."""
+"""A workload of one's own: the template, copied, is measured like any other."""
 
-import gzip
 import re
-import struct
-from collections import Counter
+import shutil
 
 import numpy as np
 import pytest
@@ -11,113 +9,78 @@ import yaml
 from clones import make_clone
 
 from epochcost import files
-from epochcost.configuration import ROOT
-from epochcost.data import arrays, mnist
-from epochcost.models import Split, check_split
+
+TEMPLATE = "scripts/epochcost/models/template"
+MINE = "scripts/epochcost/models/mine"
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory, pythons):
-    """A clone with the file and the entry of the documentation, and nothing else changed."""
-    text = (ROOT / "docs/own-workload.md").read_text()
-    code, entry = re.search(r"```python\n(.*?)```.*?```yaml\n(.*?)```", text, re.DOTALL).groups()
-    clone = make_clone(tmp_path_factory.mktemp("own") / "epochcost")
-    (clone.folder / "scripts/epochcost/models/fashion_mlp.py").write_text(code)
-    with open(clone.folder / "config/workloads.yaml", "a") as file:
-        file.write("\n" + entry)
-    clone.configure(workloads=["fashion_mlp"])
+@pytest.fixture
+def own(tmp_path, pythons):
+    """A clone with a copy of the template as workload `mine`, and nothing else changed."""
+    clone = make_clone(tmp_path / "epochcost")
+    shutil.copytree(clone.folder / TEMPLATE, clone.folder / MINE)
+    clone.configure(workloads=["mine"], frameworks=["pytorch"])
     return clone
 
 
 def test_it_is_measured_on_generated_data_and_reported(own):
-    own.snakemake("--config", "data={source: synthetic}", "price=0.10")
-    assert set(own.records()) == {
-        f"local/fashion_mlp/{name}/default-1.json" for name in ("keras-tensorflow", "pytorch")
-    }
+    own.snakemake("--config", "data={source: synthetic}", "price=0.10", "frameworks=all")
+    frameworks = {"keras-tensorflow", "keras-torch", "keras-jax", "pytorch"}
+    assert {name.split("/")[2] for name in own.records()} == frameworks
     answer = (own.folder / "results/answer.txt").read_text()
-    assert answer.count("trains fashion_mlp fastest so far") == 1
+    assert answer.count("trains mine fastest so far") == 1
     assert "No published run compares with it" in answer
-    assert "Fashion-MNIST, small perceptron" in (own.folder / "results/report.html").read_text()
-    dry = ("-n", "--config", "data={source: synthetic}", "price=0.10")
-    module = own.folder / "scripts/epochcost/models/fashion_mlp.py"
+    assert "My workload" in (own.folder / "results/report.html").read_text()
+
+
+def test_another_model_is_measured_again_and_another_comment_is_not(own):
+    own.snakemake("measure", "--config", "data={source: synthetic}")
+    dry = ("-n", "measure", "--config", "data={source: synthetic}")
+    module = own.folder / MINE / "__init__.py"
     code = module.read_text()
-    try:
-        module.write_text(code + "\n# A comment changes nothing.\n")
-        assert "Nothing to be done" in own.snakemake(*dry).stdout
-        module.write_text(code.replace("nn.ReLU()", "nn.Tanh()"))
-        assert re.search(r"train_local +2\n", own.snakemake(*dry).stdout), "another model"
-    finally:
-        module.write_text(code)
+    module.write_text(code + "\n# A comment changes nothing.\n")
+    assert "Nothing to be done" in own.snakemake(*dry).stdout
+    module.write_text(code.replace("nn.ReLU()", "nn.Tanh()"))
+    assert re.search(r"train_local +1\n", own.snakemake(*dry).stdout)
 
 
-def test_arrays_of_ones_own_are_prepared_as_it_says(tmp_path):
-    text = (ROOT / "docs/own-workload.md").read_text()
-    code = next(
-        code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if ".npz" in code
-    )
-    inputs = re.search(r"`inputs` then is\s+`(.*?)`", text)[1]
-    module = {"np": np, "Split": Split}
-    exec(code, module)
-    made = module["synthetic"](np.random.default_rng(1))
-    np.savez(tmp_path / "mine.npz", **made)
-    prepared = module["prepare"]({"mine.npz": tmp_path / "mine.npz"}, Counter())
-    arrays.save(tmp_path / "arrays", prepared, "mine", "complete", "mirror", {}, {})
-    split = eval(inputs, module | {"arrays": arrays.load(tmp_path / "arrays")})
-    check_split(split, {"loss": "binary_crossentropy", "quality": {"metric": "val_accuracy"}})
-    assert split.shape == (20,)
-    assert (split.x_validation == made["x_validation"]).all()
-
-
-def idx(values: np.ndarray) -> bytes:
-    """An array of bytes as an IDX file in gzip."""
-    head = struct.pack(f">i{values.ndim}i", 0x800 + values.ndim, *values.shape)
-    return gzip.compress(head + values.tobytes())
-
-
-def test_its_files_are_fetched_from_a_mirror_and_checked(own, tmp_path):
-    """The real files are not at hand: generated ones of the same form, with their checksums."""
-    made = mnist.synthetic(np.random.default_rng(1))
-    path = own.folder / "config/workloads.yaml"
-    workloads = yaml.safe_load(path.read_text())
-    for file, name in zip(
-        workloads["fashion_mlp"]["dataset"]["archives"][0]["files"],
-        ("x_train", "y_train", "x_validation", "y_validation"),
-        strict=True,
-    ):
-        stored = tmp_path / "fashion-mnist" / file["name"]
-        stored.parent.mkdir(exist_ok=True)
-        stored.write_bytes(idx(made[name]))
-        file |= {"sha256": files.sha256(stored), "bytes": stored.stat().st_size}
-    path.write_text(yaml.safe_dump(workloads))
-    before = own.records()
+def test_its_files_are_taken_from_a_mirror_and_checked(own, tmp_path):
+    rng = np.random.default_rng(1)
+    stored = tmp_path / "mirror/my-data/data.npz"
+    stored.parent.mkdir(parents=True)
+    arrays = {"x_train": rng.random((512, 20), np.float32), "y_train": rng.integers(0, 2, 512)}
+    np.savez(stored, **arrays, x_validation=arrays["x_train"], y_validation=arrays["y_train"])
+    entry = own.folder / MINE / "workload.yaml"
+    content = yaml.safe_load(entry.read_text())
+    (file,) = content["dataset"]["archives"][0]["files"]
+    file |= {"sha256": files.sha256(stored), "bytes": stored.stat().st_size}
+    entry.write_text(yaml.safe_dump(content))
     own.snakemake(
-        "measure", "--config", "frameworks=pytorch", "data={source: mirror}",
-        EPOCHCOST_MIRROR=str(tmp_path),
-    )  # fmt: skip
-    (added,) = own.records().keys() - before.keys()
-    record = files.read_json(own.folder / "results/runs" / added)
-    assert record["data"]["dataset"] == "fashion-mnist"
-    assert record["data"]["source"] == "mirror"
-    assert record["data"]["complete"]
+        "measure", "--config", "data={source: mirror}", EPOCHCOST_MIRROR=stored.parents[1]
+    )
+    (record,) = own.records()
+    data = files.read_json(own.folder / "results/runs" / record)["data"]
+    assert (data["dataset"], data["source"], data["complete"]) == ("my-data", "mirror", True)
     # What was copied stays where the mirror is gone.
-    words = ("-n", "measure", "--config", "frameworks=pytorch", "data={source: auto}")
+    words = ("-n", "measure", "--config", "data={source: auto}")
     assert "Nothing to be done" in own.snakemake(*words).stdout
 
 
-def test_a_missing_file_or_a_name_that_is_taken_is_said(own):
-    path = own.folder / "config/workloads.yaml"
-    kept = path.read_text()
-    module = own.folder / "scripts/epochcost/models/fashion_mlp.py"
-    code = module.read_text()
-    try:
-        path.write_text(kept.replace("id: fashion-mnist", "id: mnist"))
-        done = own.snakemake("-n", check=False)
-        assert "mnist is in datasets.yaml already; say dataset: mnist" in done.stderr
-        path.write_text(kept)
-        module.unlink()
-        done = own.snakemake("-n", check=False)
-        assert done.returncode == 1
-        assert "there is no scripts/epochcost/models/fashion_mlp.py" in done.stderr
-    finally:
-        path.write_text(kept)
-        module.write_text(code)
+@pytest.mark.parametrize(
+    ("path", "old", "new", "said"),
+    [
+        ("workload.yaml", "id: my-data", "id: mnist", "mnist is in datasets.yaml already"),
+        ("workload.yaml", "epochs: 5", "epochs: many", "models/mine/workload.yaml: mine: epochs"),
+        ("__init__.py", "class MyModel(Model)", "class MyModel", "is a Model; it has none"),
+        ("__init__.py", 'hyper["units"]', 'hyper["unit"]', "`model` has no 'unit'"),
+    ],
+)
+def test_a_mistake_is_said_in_one_line(own, path, old, new, said):
+    file = own.folder / MINE / path
+    file.write_text(file.read_text().replace(old, new))
+    done = own.snakemake("measure", "--config", "data={source: synthetic}", check=False)
+    assert done.returncode == 1
+    log = own.folder / "logs/train/local/mine/pytorch/default-1.log"
+    printed = done.stderr + (log.read_text() if log.exists() else "")
+    assert said in printed
+    assert "Traceback" not in printed

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from epochcost.data.corrupt import NOT_WHOLE
+from epochcost.data.dataset import DataSet
 from epochcost.errors import InputError
 
 SIDE = 224
@@ -26,38 +27,40 @@ _FIRST_HELD_OUT = 11_500
 _TRAIN, _VALIDATION = 800, 200
 
 
-def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
-    """Decode the pictures in the archive, in the order of their numbers.
+class CatsVsDogs(DataSet):
+    """Microsoft's archive, or fast.ai's."""
 
-    Pictures that cannot be decoded are left out and counted in `skipped`.
+    def prepare(self, paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
+        """Decode the pictures in the archive, in the order of their numbers.
 
-    Returns:
-        x_train (pictures, 224, 224, 3), x_validation, y_train (1 is a dog) and y_validation,
-        uint8.
-    """
-    (path,) = paths.values()
-    try:
-        with zipfile.ZipFile(path) as archive:
-            values = {}
-            for part, members in _members(archive.namelist()).items():
-                pictures, labels = _decode_all(archive, members, skipped)
-                _refuse_empty_classes(path, part, labels)
-                values |= {f"x_{part}": pictures, f"y_{part}": labels}
-            return values
-    except NOT_WHOLE as error:
-        raise InputError(f"{path} is not a whole zip archive: {error}") from None
+        Pictures that cannot be decoded are left out and counted in `skipped`.
 
+        Returns:
+            x_train (pictures, 224, 224, 3), x_validation, y_train (1 is a dog) and y_validation,
+            uint8.
+        """
+        (path,) = paths.values()
+        try:
+            with zipfile.ZipFile(path) as archive:
+                values = {}
+                for part, members in _members(archive.namelist()).items():
+                    pictures, labels = _decode_all(archive, members, skipped)
+                    _refuse_empty_classes(path, part, labels)
+                    values |= {f"x_{part}": pictures, f"y_{part}": labels}
+                return values
+        except NOT_WHOLE as error:
+            raise InputError(f"{path} is not a whole zip archive: {error}") from None
 
-def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """800 + 200 pictures (not 25,000, which would be 3.8 GB): a coarse pattern per class."""
-    patterns = rng.integers(0, 150, (2, 7, 7, 3), dtype=np.uint8).repeat(32, 1).repeat(32, 2)
-    values = {}
-    for part, count in (("train", _TRAIN), ("validation", _VALIDATION)):
-        labels = rng.integers(0, 2, count, dtype=np.uint8)
-        pictures = rng.integers(0, 100, (count, SIDE, SIDE, 3), dtype=np.uint8)
-        pictures += patterns[labels]
-        values |= {f"x_{part}": pictures, f"y_{part}": labels}
-    return values
+    def synthetic(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """800 + 200 pictures (not 25,000, which would be 3.8 GB): a coarse pattern per class."""
+        patterns = rng.integers(0, 150, (2, 7, 7, 3), dtype=np.uint8).repeat(32, 1).repeat(32, 2)
+        values = {}
+        for part, count in (("train", _TRAIN), ("validation", _VALIDATION)):
+            labels = rng.integers(0, 2, count, dtype=np.uint8)
+            pictures = rng.integers(0, 100, (count, SIDE, SIDE, 3), dtype=np.uint8)
+            pictures += patterns[labels]
+            values |= {f"x_{part}": pictures, f"y_{part}": labels}
+        return values
 
 
 def _members(names: list[str]) -> dict[str, list[tuple[int, int, str]]]:

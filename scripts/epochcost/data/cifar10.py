@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from epochcost.data.corrupt import NOT_WHOLE, read_to_end
+from epochcost.data.dataset import DataSet
 from epochcost.data.synthetic import mislabel
 from epochcost.errors import InputError
 
@@ -18,38 +19,42 @@ _TRAIN, _VALIDATION = 50_000, 10_000
 _RECORD = 1 + 3 * 32 * 32  # a label byte, then the red, green and blue plane
 
 
-def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
-    """Read the binary batches, from the archive or from single files.
+class Cifar10(DataSet):
+    """The binary batches."""
 
-    Returns:
-        x_train (50000, 32, 32, 3), x_validation (10000, 32, 32, 3), y_train and y_validation,
-        uint8.
-    """
-    wanted = [*_TRAIN_FILES, _VALIDATION_FILE]
-    if _ARCHIVE in paths:
-        batches = _members(paths[_ARCHIVE], wanted)
-    else:
-        batches = {name: paths[name].read_bytes() for name in wanted}
-    x_train, y_train = _pictures(b"".join(batches[name] for name in _TRAIN_FILES))
-    x_validation, y_validation = _pictures(batches[_VALIDATION_FILE])
-    return {
-        "x_train": x_train,
-        "y_train": y_train,
-        "x_validation": x_validation,
-        "y_validation": y_validation,
-    }
+    def prepare(self, paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
+        """Read the binary batches, from the archive or from single files.
 
+        Returns:
+            x_train (50000, 32, 32, 3), x_validation (10000, 32, 32, 3), y_train and y_validation,
+            uint8.
+        """
+        wanted = [*_TRAIN_FILES, _VALIDATION_FILE]
+        if _ARCHIVE in paths:
+            batches = _members(paths[_ARCHIVE], wanted)
+        else:
+            batches = {name: paths[name].read_bytes() for name in wanted}
+        x_train, y_train = _pictures(b"".join(batches[name] for name in _TRAIN_FILES))
+        x_validation, y_validation = _pictures(batches[_VALIDATION_FILE])
+        return {
+            "x_train": x_train,
+            "y_train": y_train,
+            "x_validation": x_validation,
+            "y_validation": y_validation,
+        }
 
-def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Arrays of CIFAR-10's shape and type: a coarse colour pattern per class, with noise."""
-    patterns = np.kron(rng.integers(0, 150, (10, 8, 8, 3)), np.ones((1, 4, 4, 1))).astype(np.uint8)
-    values = {}
-    for split, count in (("train", _TRAIN), ("validation", _VALIDATION)):
-        labels = rng.integers(0, 10, count, dtype=np.uint8)
-        pictures = rng.integers(0, 100, (count, 32, 32, 3), dtype=np.uint8)
-        pictures += patterns[labels]
-        values |= {f"x_{split}": pictures, f"y_{split}": mislabel(rng, labels, 10)}
-    return values
+    def synthetic(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Arrays of CIFAR-10's shape and type: a coarse colour pattern per class, with noise."""
+        patterns = np.kron(rng.integers(0, 150, (10, 8, 8, 3)), np.ones((1, 4, 4, 1))).astype(
+            np.uint8
+        )
+        values = {}
+        for split, count in (("train", _TRAIN), ("validation", _VALIDATION)):
+            labels = rng.integers(0, 10, count, dtype=np.uint8)
+            pictures = rng.integers(0, 100, (count, 32, 32, 3), dtype=np.uint8)
+            pictures += patterns[labels]
+            values |= {f"x_{split}": pictures, f"y_{split}": mislabel(rng, labels, 10)}
+        return values
 
 
 def _members(archive: Path, wanted: list[str]) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from epochcost.data.corrupt import NOT_WHOLE, decoded, read_to_end
+from epochcost.data.dataset import DataSet
 from epochcost.data.synthetic import mislabel
 from epochcost.errors import InputError
 
@@ -23,50 +24,52 @@ _MEMBER = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+)_\d+\.txt")
 _SPACES = str.maketrans({c: " " for c in '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'})
 
 
-def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
-    """Read the labelled reviews in the archive, in the order of their numbers.
+class Imdb(DataSet):
+    """The archive of reviews."""
 
-    Reviews that are not UTF-8, hold NUL bytes or have no words are left out and counted in
-    `skipped`.
+    def prepare(self, paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
+        """Read the labelled reviews in the archive, in the order of their numbers.
 
-    Returns:
-        words_<part> and bigrams_<part>, the numbers of all reviews one after the other, with
-        ends_<part> and bigram_ends_<part>; y_<part> (1 is good); vocabulary and
-        vocabulary_with_bigrams, how many numbers there are. `part` is train or validation.
-    """
-    (path,) = paths.values()
-    reviews = _read(path, skipped)
-    texts = {part: [words for _, words in reviews[part]] for part in reviews}
-    labels = {part: [label for label, _ in reviews[part]] for part in reviews}
-    for part, found in labels.items():
-        if set(found) != {0, 1}:
-            raise InputError(f"{path} does not hold good and bad reviews of its {part} part")
-    numbers = _number_words(texts["train"])
-    return {
-        **_numbered(texts, numbers),
-        **{f"y_{part}": np.array(labels[part], np.uint8) for part in labels},
-    }
+        Reviews that are not UTF-8, hold NUL bytes or have no words are left out and counted in
+        `skipped`.
 
-
-def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Reviews of about IMDb's lengths; words follow Zipf's law, and half lean to each class."""
-    values = {}
-    for part in ("train", "validation"):
-        labels = rng.integers(0, 2, _REVIEWS, dtype=np.uint8)
-        lengths = np.clip(rng.lognormal(5.2, 0.65, _REVIEWS).astype(int), 12, 2400)
-        ends = np.cumsum(lengths)
-        words = rng.zipf(1.24, ends[-1]) % (_NUMBERS - _FIRST_WORD) + _FIRST_WORD
-        # Odd numbers are a little more frequent in good reviews, even ones in bad reviews.
-        leaning = rng.random(ends[-1]) < 0.05
-        side = np.repeat(labels, lengths)
-        words = np.where(leaning & (words < _NUMBERS - 1), words // 2 * 2 + side, words)
-        words[ends - lengths] = START
-        values |= {
-            f"words_{part}": np.minimum(words, _NUMBERS - 1).astype(np.uint16),
-            f"ends_{part}": ends,
-            f"y_{part}": mislabel(rng, labels, 2),
+        Returns:
+            words_<part> and bigrams_<part>, the numbers of all reviews one after the other, with
+            ends_<part> and bigram_ends_<part>; y_<part> (1 is good); vocabulary and
+            vocabulary_with_bigrams, how many numbers there are. `part` is train or validation.
+        """
+        (path,) = paths.values()
+        reviews = _read(path, skipped)
+        texts = {part: [words for _, words in reviews[part]] for part in reviews}
+        labels = {part: [label for label, _ in reviews[part]] for part in reviews}
+        for part, found in labels.items():
+            if set(found) != {0, 1}:
+                raise InputError(f"{path} does not hold good and bad reviews of its {part} part")
+        numbers = _number_words(texts["train"])
+        return {
+            **_numbered(texts, numbers),
+            **{f"y_{part}": np.array(labels[part], np.uint8) for part in labels},
         }
-    return _with_bigrams(values)
+
+    def synthetic(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Reviews of about IMDb's lengths; words follow Zipf's law, and half lean to each class."""
+        values = {}
+        for part in ("train", "validation"):
+            labels = rng.integers(0, 2, _REVIEWS, dtype=np.uint8)
+            lengths = np.clip(rng.lognormal(5.2, 0.65, _REVIEWS).astype(int), 12, 2400)
+            ends = np.cumsum(lengths)
+            words = rng.zipf(1.24, ends[-1]) % (_NUMBERS - _FIRST_WORD) + _FIRST_WORD
+            # Odd numbers are a little more frequent in good reviews, even ones in bad reviews.
+            leaning = rng.random(ends[-1]) < 0.05
+            side = np.repeat(labels, lengths)
+            words = np.where(leaning & (words < _NUMBERS - 1), words // 2 * 2 + side, words)
+            words[ends - lengths] = START
+            values |= {
+                f"words_{part}": np.minimum(words, _NUMBERS - 1).astype(np.uint16),
+                f"ends_{part}": ends,
+                f"y_{part}": mislabel(rng, labels, 2),
+            }
+        return _with_bigrams(values)
 
 
 def _read(path: Path, skipped: Counter) -> dict[str, list[tuple[int, list[str]]]]:

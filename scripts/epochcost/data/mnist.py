@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from epochcost.data.corrupt import NOT_WHOLE
+from epochcost.data.dataset import DataSet
 from epochcost.data.synthetic import mislabel
 from epochcost.errors import InputError
 
@@ -14,31 +15,33 @@ _IMAGES, _LABELS = 2051, 2049  # magic numbers of the IDX format
 _TRAIN, _VALIDATION, _SIDE, _CLASSES = 60_000, 10_000, 28, 10
 
 
-def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
-    """Read the four IDX files.
+class Mnist(DataSet):
+    """The four IDX files."""
 
-    Returns:
-        x_train (60000, 28, 28), x_validation (10000, 28, 28), y_train and y_validation, uint8.
-    """
-    values = {}
-    for part, name in (("train", "train"), ("validation", "t10k")):
-        pictures = paths[f"{name}-images-idx3-ubyte.gz"]
-        x = _read_idx(pictures, _IMAGES)
-        y = _read_idx(paths[f"{name}-labels-idx1-ubyte.gz"], _LABELS)
-        if len(x) != len(y):
-            raise InputError(f"{pictures} has {len(x)} pictures, and there are {len(y)} labels")
-        values |= {f"x_{part}": x, f"y_{part}": y}
-    return values
+    def prepare(self, paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
+        """Read the four IDX files.
 
+        Returns:
+            x_train (60000, 28, 28), x_validation (10000, 28, 28), y_train and y_validation, uint8.
+        """
+        values = {}
+        for part, name in (("train", "train"), ("validation", "t10k")):
+            pictures = paths[f"{name}-images-idx3-ubyte.gz"]
+            x = _read_idx(pictures, _IMAGES)
+            y = _read_idx(paths[f"{name}-labels-idx1-ubyte.gz"], _LABELS)
+            if len(x) != len(y):
+                raise InputError(f"{pictures} has {len(x)} pictures, and there are {len(y)} labels")
+            values |= {f"x_{part}": x, f"y_{part}": y}
+        return values
 
-def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Arrays of MNIST's shape and type: a coarse shape per class, shifted and with noise."""
-    coarse = rng.random((_CLASSES, 7, 7)) > 0.6
-    shapes = np.kron(coarse, np.ones((4, 4))).astype(np.float32) * 160
-    return {
-        **_draw(rng, shapes, _TRAIN, "train"),
-        **_draw(rng, shapes, _VALIDATION, "validation"),
-    }
+    def synthetic(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Arrays of MNIST's shape and type: a coarse shape per class, shifted and with noise."""
+        coarse = rng.random((_CLASSES, 7, 7)) > 0.6
+        shapes = np.kron(coarse, np.ones((4, 4))).astype(np.float32) * 160
+        return {
+            **_draw(rng, shapes, _TRAIN, "train"),
+            **_draw(rng, shapes, _VALIDATION, "validation"),
+        }
 
 
 def _draw(

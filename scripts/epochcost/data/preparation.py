@@ -5,17 +5,17 @@ import importlib.util
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
-from epochcost import files
+from epochcost import files, plugins
 from epochcost.data import arrays, download, fetched
+from epochcost.data.dataset import DataSet
 from epochcost.errors import InputError, blamed
 
 _SYNTHETIC_SEED = 20171128
 # The modules that those which prepare data sets have in common.
-_SHARED = ("arrays", "corrupt", "synthetic", "preparation", "sequences")
+_SHARED = ("arrays", "corrupt", "dataset", "preparation", "sequences", "synthetic")
 
 
 def module_of(name: str) -> str:
@@ -43,14 +43,8 @@ def code_of(module: str) -> str:
 def prepare(name: str, kind: str, raw: Path, folder: Path, module: str | None = None) -> Path:
     """Prepare data set `name` into `folder`; the same files always give the same arrays.
 
-    The module that does this has
-
-        prepare(paths, skipped) -> arrays by name, from the paths of the data set's files by name;
-                                   `skipped` counts the samples that are left out, by reason
-        synthetic(rng)          -> generated arrays of the same shapes and types
-
     Args:
-        module: the module's name; default: `module_of(name)`.
+        module: the module with the `DataSet`; default: `module_of(name)`.
         kind: complete or subset (from the files of `raw/name`), or synthetic (generated).
 
     Returns:
@@ -60,11 +54,11 @@ def prepare(name: str, kind: str, raw: Path, folder: Path, module: str | None = 
         InputError: the data set cannot be prepared yet, a file is missing or damaged, or the module
             has a mistake.
     """
-    prepares = _import(name, module or module_of(name))
+    source, dataset = _load(name, module or module_of(name))
     if kind == "synthetic":
-        with blamed(prepares.__file__):
-            values = prepares.synthetic(np.random.default_rng(_SYNTHETIC_SEED))
-        _check(values, f"{prepares.__file__}: `synthetic`")
+        with blamed(source):
+            values = dataset.synthetic(np.random.default_rng(_SYNTHETIC_SEED))
+        _check(values, f"{source}: `synthetic`")
         return arrays.save(folder, values, name, kind, "synthetic", {}, {})
     about, paths = fetched.read(raw / name / f"{kind}.json"), {}
     for file_name, checksum in about.checksums.items():
@@ -73,23 +67,20 @@ def prepare(name: str, kind: str, raw: Path, folder: Path, module: str | None = 
             raise InputError(f"{path} is missing; delete {raw / name / kind}.json and run again")
         paths[file_name] = download.verified(path, checksum)
     skipped: Counter[str] = Counter()
-    with blamed(prepares.__file__):
-        values = prepares.prepare(paths, skipped)
-    _check(values, f"{prepares.__file__}: `prepare`")
+    with blamed(source):
+        values = dataset.prepare(paths, skipped)
+    _check(values, f"{source}: `prepare`")
     inputs = about.checksums
     return arrays.save(folder, values, name, kind, about.source, inputs, dict(skipped))
 
 
-def _import(name: str, module: str) -> ModuleType:
+def _load(name: str, module: str) -> tuple[str, DataSet]:
+    """The file that prepares a data set, and what it defines."""
     spec = importlib.util.find_spec(module)
-    if spec is None:
+    if spec is None or spec.origin is None:
         raise InputError(f"{name} cannot be prepared: there is no module {module}")
     with blamed(spec.origin):
-        found = importlib.import_module(module)
-    for function in ("prepare", "synthetic"):
-        if not hasattr(found, function):
-            raise InputError(f"{name} cannot be prepared: {module} has no function {function}")
-    return found
+        return spec.origin, plugins.the_one(importlib.import_module(module), DataSet)
 
 
 def _check(values: object, who: str) -> None:

@@ -19,6 +19,7 @@ from typing import IO
 import numpy as np
 
 from epochcost.data.corrupt import NOT_WHOLE, decoded
+from epochcost.data.dataset import DataSet
 from epochcost.data.sequences import ranges
 from epochcost.data.synthetic import mislabel
 from epochcost.errors import InputError
@@ -43,47 +44,49 @@ _HELD_OUT = 0.1
 _SEED = 123
 
 
-def prepare(paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
-    """Read, clean, number, shuffle and split the tweets.
+class Twitter(DataSet):
+    """Sentiment140, Thinknook's edition, or two text files."""
 
-    Tweets that are not in their file's encoding, hold NUL bytes, have no text or belong to neither
-    class are left out and counted in `skipped`. A tweet that cleaning leaves without words is
-    kept, as in the study: as one empty word.
+    def prepare(self, paths: dict[str, Path], skipped: Counter) -> dict[str, np.ndarray]:
+        """Read, clean, number, shuffle and split the tweets.
 
-    Returns:
-        words_<part>, the numbers of all tweets one after the other, ends_<part> and y_<part>
-        (1 is happy) for the parts train and validation; vocabulary, how many numbers there are,
-        including 0 for padding; longest, the number of words in the longest tweet.
-    """
-    numbers: dict[str, int] = {}
-    tokens, lengths, labels = array("i"), array("i"), array("b")
-    for label, text in _tweets(paths, skipped):
-        words = clean(text)
-        tokens.extend(numbers.setdefault(word, len(numbers)) for word in words)
-        lengths.append(len(words))
-        labels.append(label)
-    if len(set(labels)) < 2:
-        raise InputError(f"{', '.join(map(str, paths.values()))}: no tweets of both classes")
-    words = _by_frequency(np.frombuffer(tokens, np.int32), list(numbers))
-    return _split(
-        words,
-        np.frombuffer(lengths, np.int32),
-        np.frombuffer(labels, np.uint8),
-        len(numbers) + 1,
-    )
+        Tweets that are not in their file's encoding, hold NUL bytes, have no text or belong to
+        neither class are left out and counted in `skipped`. A tweet that cleaning leaves without
+        words is kept, as in the study: as one empty word.
 
+        Returns:
+            words_<part>, the numbers of all tweets one after the other, ends_<part> and y_<part>
+            (1 is happy) for the parts train and validation; vocabulary, how many numbers there are,
+            including 0 for padding; longest, the number of words in the longest tweet.
+        """
+        numbers: dict[str, int] = {}
+        tokens, lengths, labels = array("i"), array("i"), array("b")
+        for label, text in _tweets(paths, skipped):
+            words = clean(text)
+            tokens.extend(numbers.setdefault(word, len(numbers)) for word in words)
+            lengths.append(len(words))
+            labels.append(label)
+        if len(set(labels)) < 2:
+            raise InputError(f"{', '.join(map(str, paths.values()))}: no tweets of both classes")
+        words = _by_frequency(np.frombuffer(tokens, np.int32), list(numbers))
+        return _split(
+            words,
+            np.frombuffer(lengths, np.int32),
+            np.frombuffer(labels, np.uint8),
+            len(numbers) + 1,
+        )
 
-def synthetic(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """As many tweets and words as the study had; words follow Zipf's law and lean to a class."""
-    labels = rng.integers(0, 2, _TWEETS, dtype=np.uint8)
-    lengths = np.clip(rng.normal(15, 7, _TWEETS).astype(np.int32), 1, _LONGEST)
-    lengths[0] = _LONGEST
-    total = int(lengths.sum())
-    words = rng.zipf(1.4, total) % (_VOCABULARY - 2) + 1
-    leaning = rng.random(total) < 0.2
-    words = np.where(leaning, words // 2 * 2 + np.repeat(labels, lengths), words)
-    words = np.maximum(words, 1).astype(np.int32)
-    return _split(words, lengths, mislabel(rng, labels, 2), _VOCABULARY)
+    def synthetic(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """As many tweets and words as the study had; they follow Zipf's law and lean to a class."""
+        labels = rng.integers(0, 2, _TWEETS, dtype=np.uint8)
+        lengths = np.clip(rng.normal(15, 7, _TWEETS).astype(np.int32), 1, _LONGEST)
+        lengths[0] = _LONGEST
+        total = int(lengths.sum())
+        words = rng.zipf(1.4, total) % (_VOCABULARY - 2) + 1
+        leaning = rng.random(total) < 0.2
+        words = np.where(leaning, words // 2 * 2 + np.repeat(labels, lengths), words)
+        words = np.maximum(words, 1).astype(np.int32)
+        return _split(words, lengths, mislabel(rng, labels, 2), _VOCABULARY)
 
 
 def clean(text: str) -> list[str]:

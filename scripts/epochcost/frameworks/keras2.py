@@ -94,7 +94,7 @@ def _write_job(folder: Path, recipe, definition, split: Split, clock: Clock, see
     for name, values in parts.items():
         np.save(folder / f"{name}.npy", values[: counts[name]])
     job = {
-        "workload": definition.__name__.rpartition(".")[2],
+        "workload": definition.name,
         "recipe": recipe,
         "schedule": asdict(extent),
         "input_steps": extent.input_steps,

@@ -3,7 +3,6 @@
 Weights are initialised as in Keras (pytorch_recipe.py), so that losses are comparable.
 """
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from epochcost import models
 from epochcost.frameworks import (
     memory_choices,
     of_device,
@@ -99,7 +99,7 @@ def train(
             validation = pytorch_recipe.tensors(
                 split.x_validation[:held_out], split.y_validation[:held_out], loss, host
             )
-    training = _Training(recipe, definition.__name__, split, data, validation, settings)
+    training = _Training(recipe, definition.name, split, data, validation, settings)
     others = (training, extent, seed, clock.epochs, clock.resume_from)
     with ExitStack() as stack:
         with clock.phase("build"):
@@ -194,7 +194,7 @@ class _Training:
         return model
 
     def _build(self, place: torch.device) -> tuple[nn.Module, torch.optim.Optimizer]:
-        definition = importlib.import_module(self.definition)
+        definition = models.load(self.definition)
         model = definition.torch_model(self.split, self.recipe["model"])
         pytorch_recipe.check_logits(model)
         if self.split.weights is None:

@@ -1,130 +1,59 @@
-"""The workloads: one module each, with the model once for Keras and once for PyTorch.
-
-A workload's module has
-
-    inputs(arrays, hyper)       -> Split, what the model is trained and validated on
-    keras_model(split, hyper)   -> keras.Model that gives logits (pictures: channels last)
-    torch_model(split, hyper)   -> torch.nn.Module that gives logits (pictures: channels first)
-
-and, if the recipe ends with more than training,
-
-    sample(predict, split, hyper, seed) -> str, text that the trained model writes
-
-A user's workload that brings its own data set also has `prepare` and `synthetic`
-(datasets/preparation.py).
-
-`hyper` is the `model` entry of config/workloads.yaml.
-"""
+"""The reference workloads: one file each, with a `Model`. `template/` is one to copy."""
 
 import importlib.util
-from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from epochcost import plugins
 from epochcost.errors import InputError, blamed
+from epochcost.models.split import Split, check_outputs, check_split, from_zero_to_one
+
+__all__ = ["Model", "Split", "check", "check_outputs", "check_split", "from_zero_to_one", "load"]
 
 
-@dataclass(frozen=True)
-class Split:
-    """What a model is trained and validated on.
+class Model:
+    """A workload's model, once for Keras and once for PyTorch.
 
-    x_train, x_validation: samples first; float32, uint8 for photographs, or integers for
-        words and characters.
-    y_train, y_validation: class numbers; for two classes, 0 and 1.
-    vocabulary: for words and characters, how many different ones there are.
-    alphabet: for characters, which ones.
-    weights: a file of weights that the model starts from; None to start from random ones.
+    To add one, copy the folder `models/template` under the name of the workload: it holds a class
+    like this one, and the workload's entry. Override what is needed: `keras_model` where Keras
+    trains it, `torch_model` where PyTorch or fastai does. Import a framework inside of these.
 
-    For a recipe without validation, its two arrays are None.
+    `hyper` is the `model` part of the entry (config/workloads.yaml). Mistakes may raise anything:
+    they are reported with the line of the file.
     """
 
-    x_train: np.ndarray
-    y_train: np.ndarray
-    x_validation: np.ndarray | None = None
-    y_validation: np.ndarray | None = None
-    vocabulary: int = 0
-    alphabet: str = ""
-    weights: Path | None = None
+    def inputs(self, arrays: dict[str, np.ndarray], hyper: dict[str, Any]) -> Split:
+        """What is trained and validated on, of the data set's arrays (`data.DataSet`)."""
+        raise NotImplementedError
+
+    def keras_model(self, split: Split, hyper: dict[str, Any]):
+        """A `keras.Model` that gives logits; pictures have their channels last."""
+        raise NotImplementedError
+
+    def torch_model(self, split: Split, hyper: dict[str, Any]):
+        """A `torch.nn.Module` that gives logits; pictures have their channels first."""
+        raise NotImplementedError
+
+    def sample(
+        self, predict: Callable[[np.ndarray], np.ndarray], split: Split, hyper: dict, seed: int
+    ) -> str:
+        """Text that the trained model writes, for a recipe that ends with more than training.
+
+        Args:
+            predict: samples -> logits.
+        """
+        raise NotImplementedError
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of one sample."""
-        return self.x_train.shape[1:]
+    def name(self) -> str:
+        """The workload that it is the model of: its module's name."""
+        return type(self).__module__.rpartition(".")[2]
 
-    @property
-    def validation_samples(self) -> int:
-        """How many samples the model is validated on; 0 if the recipe has no validation."""
-        return 0 if self.x_validation is None else len(self.x_validation)
-
-
-def check_split(split: Split, recipe: dict[str, Any]) -> None:
-    """Refuse what a framework would fail on in the middle of a training, or not notice.
-
-    Raises:
-        InputError: it holds something else than arrays; there are no samples, or not as many
-            labels; a label is no class number; it or a word is outside of its range; or accuracy on
-            held-out data is wanted and there are none.
-    """
-    if not isinstance(split, Split):
-        raise InputError(f"`inputs` gives a {type(split).__name__}, not a Split")
-    for part in ("train", "validation"):
-        x, y = (getattr(split, f"{name}_{part}") for name in "xy")
-        for name, values in (("x", x), ("y", y)):
-            may_lack = part == "validation" and values is None
-            if not (may_lack or (isinstance(values, np.ndarray) and values.ndim)):
-                kind = type(values).__name__
-                raise InputError(f"{name}_{part} is no NumPy array of samples, but a {kind}")
-        if (samples := _length(x)) != (labels := _length(y)):
-            raise InputError(f"x_{part} has {samples} samples, y_{part} {labels}")
-        if y is not None and y.ndim != 1:
-            raise InputError(
-                f"y_{part} has the shape {y.shape}; it holds class numbers, one per sample"
-            )
-    if not len(split.x_train):
-        raise InputError("`inputs` gives nothing to train on")
-    if recipe["quality"]["metric"] == "val_accuracy" and not split.validation_samples:
-        raise InputError(
-            "its quality is judged by val_accuracy, and `inputs` gives nothing to validate on"
-        )
-    two = recipe["loss"] == "binary_crossentropy"
-    classes = 2 if two else recipe["model"].get("classes", split.vocabulary)
-    words = split.vocabulary if split.x_train.ndim == 2 else None  # and not pictures of them
-    for name, below in (("y", classes), ("x", words)):
-        for part in ("train", "validation"):
-            values = getattr(split, f"{name}_{part}")
-            if isinstance(below, int) and below and values is not None and values.size:
-                _check_range(f"{name}_{part}", values, below)
-
-
-def check_outputs(outputs: int, loss: str, labels: np.ndarray) -> None:
-    """Refuse a number of outputs of a model that does not fit its loss and its labels.
-
-    Raises:
-        InputError: it does not.
-    """
-    if loss == "binary_crossentropy":
-        if outputs != 1:
-            raise InputError(f"the model has {outputs} outputs; {loss} wants 1, a logit")
-    elif outputs <= labels.max():
-        raise InputError(f"the model has {outputs} outputs, and a label is {labels.max()}")
-
-
-def _length(values: np.ndarray | None) -> int:
-    return 0 if values is None else len(values)
-
-
-def _check_range(name: str, values: np.ndarray, below: int) -> None:
-    low, high = values.min(), values.max()
-    if low < 0 or high > below - 1:
-        raise InputError(f"{name} holds {low} to {high}; it can be 0 to {below - 1}")
-
-
-def from_zero_to_one(pictures: np.ndarray) -> np.ndarray:
-    """Bytes as float32 from 0 to 1, of the same shape; in one pass, with no second copy."""
-    return np.divide(pictures, 255, dtype=np.float32)
+    def has(self, method: str) -> bool:
+        """Whether this model has a method of its own."""
+        return getattr(type(self), method, None) is not getattr(Model, method)
 
 
 def check(name: str) -> str:
@@ -134,26 +63,24 @@ def check(name: str) -> str:
         InputError: there is none.
     """
     found = importlib.util.find_spec(f"epochcost.models.{name}")
-    if found is None:
+    if found is None or found.origin is None:
         raise InputError(f"there is no scripts/epochcost/models/{name}.py with the model")
     return found.origin
 
 
-def load(name: str, needs: tuple[str, ...] = ()) -> ModuleType:
-    """The module of workload `name`.
+def load(name: str, needs: tuple[str, ...] = ()) -> Model:
+    """The model of workload `name`.
 
     Args:
-        needs: the functions that it must have.
+        needs: the methods that it must have.
 
     Raises:
-        InputError: there is no such module, it cannot be imported, or it lacks a function.
+        InputError: there is no such module, it cannot be imported, or it lacks a method.
     """
-    with blamed(check(name)):
-        module = importlib.import_module(f"epochcost.models.{name}")
-    for function in needs:
-        if not callable(getattr(module, function, None)):
-            raise InputError(
-                f"scripts/epochcost/models/{name}.py has no {function}; "
-                "docs/own-workload.md says what it needs"
-            )
-    return module
+    path = check(name)
+    with blamed(path):
+        model = plugins.the_one(importlib.import_module(f"epochcost.models.{name}"), Model)
+    for method in needs:
+        if not model.has(method):
+            raise InputError(f"{path} has no {method}; docs/own-workload.md says what it needs")
+    return model

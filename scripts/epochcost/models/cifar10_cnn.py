@@ -5,74 +5,78 @@ The shifts are those of the recipe of 2017: up to a tenth of the side each way, 
 only in training.
 """
 
-from epochcost.models import Split, from_zero_to_one
+from epochcost.models import Model, Split, from_zero_to_one
 
 
-def inputs(arrays, hyper: dict) -> Split:
-    """Pictures as 32 x 32 x 3 floats from 0 to 1."""
-    return Split(
-        from_zero_to_one(arrays["x_train"]),
-        arrays["y_train"],
-        from_zero_to_one(arrays["x_validation"]),
-        arrays["y_validation"],
-    )
+class Cifar10Cnn(Model):
+    """Two pairs of convolutions, each with pooling, and a hidden layer."""
 
+    def inputs(self, arrays, hyper: dict) -> Split:
+        """Pictures as 32 x 32 x 3 floats from 0 to 1."""
+        return Split(
+            from_zero_to_one(arrays["x_train"]),
+            arrays["y_train"],
+            from_zero_to_one(arrays["x_validation"]),
+            arrays["y_validation"],
+        )
 
-def keras_model(split: Split, hyper: dict):
-    import keras
-    from keras import layers
+    def keras_model(self, split: Split, hyper: dict):
+        import keras
+        from keras import layers
 
-    convolutions = []
-    for filters in hyper["filters"]:
-        convolutions += [
-            layers.Conv2D(filters, hyper["kernel"], padding="same", activation="relu"),
-            layers.Conv2D(filters, hyper["kernel"], activation="relu"),
-            layers.MaxPooling2D(2),
-            layers.Dropout(hyper["dropout"][0]),
-        ]
-    shift = layers.RandomTranslation(
-        hyper["shift"], hyper["shift"], fill_mode="nearest", interpolation=hyper["interpolation"]
-    )
-    # Because of TensorFlow, Keras compiles no model that has this layer. On JAX it can be compiled,
-    # and otherwise every step would be done operation by operation.
-    shift.supports_jit = keras.backend.backend() == "jax"
-    return keras.Sequential(
-        [
-            keras.Input(split.shape),
-            shift,
-            layers.RandomFlip("horizontal"),
-            *convolutions,
-            layers.Flatten(),
-            layers.Dense(hyper["units"], activation="relu"),
-            layers.Dropout(hyper["dropout"][1]),
-            layers.Dense(hyper["classes"]),
-        ]
-    )
+        convolutions = []
+        for filters in hyper["filters"]:
+            convolutions += [
+                layers.Conv2D(filters, hyper["kernel"], padding="same", activation="relu"),
+                layers.Conv2D(filters, hyper["kernel"], activation="relu"),
+                layers.MaxPooling2D(2),
+                layers.Dropout(hyper["dropout"][0]),
+            ]
+        shift = layers.RandomTranslation(
+            hyper["shift"],
+            hyper["shift"],
+            fill_mode="nearest",
+            interpolation=hyper["interpolation"],
+        )
+        # Because of TensorFlow, Keras compiles no model that has this layer. On JAX it can be
+        # compiled, and otherwise every step would be done operation by operation.
+        shift.supports_jit = keras.backend.backend() == "jax"
+        return keras.Sequential(
+            [
+                keras.Input(split.shape),
+                shift,
+                layers.RandomFlip("horizontal"),
+                *convolutions,
+                layers.Flatten(),
+                layers.Dense(hyper["units"], activation="relu"),
+                layers.Dropout(hyper["dropout"][1]),
+                layers.Dense(hyper["classes"]),
+            ]
+        )
 
+    def torch_model(self, split: Split, hyper: dict):
+        from torch import nn
 
-def torch_model(split: Split, hyper: dict):
-    from torch import nn
-
-    side, _, channels = split.shape
-    layers = [_shift_and_mirror(hyper["shift"], hyper["interpolation"])]
-    for filters in hyper["filters"]:
-        layers += [
-            nn.Conv2d(channels, filters, hyper["kernel"], padding="same"),
+        side, _, channels = split.shape
+        layers = [_shift_and_mirror(hyper["shift"], hyper["interpolation"])]
+        for filters in hyper["filters"]:
+            layers += [
+                nn.Conv2d(channels, filters, hyper["kernel"], padding="same"),
+                nn.ReLU(),
+                nn.Conv2d(filters, filters, hyper["kernel"]),
+                nn.ReLU(),
+                nn.MaxPool2d(2),
+                nn.Dropout(hyper["dropout"][0]),
+            ]
+            side, channels = (side - hyper["kernel"] + 1) // 2, filters
+        return nn.Sequential(
+            *layers,
+            nn.Flatten(),
+            nn.Linear(channels * side * side, hyper["units"]),
             nn.ReLU(),
-            nn.Conv2d(filters, filters, hyper["kernel"]),
-            nn.ReLU(),
-            nn.MaxPool2d(2),
-            nn.Dropout(hyper["dropout"][0]),
-        ]
-        side, channels = (side - hyper["kernel"] + 1) // 2, filters
-    return nn.Sequential(
-        *layers,
-        nn.Flatten(),
-        nn.Linear(channels * side * side, hyper["units"]),
-        nn.ReLU(),
-        nn.Dropout(hyper["dropout"][1]),
-        nn.Linear(hyper["units"], hyper["classes"]),
-    )
+            nn.Dropout(hyper["dropout"][1]),
+            nn.Linear(hyper["units"], hyper["classes"]),
+        )
 
 
 def _shift_and_mirror(shift: float, interpolation: str):

@@ -4,48 +4,49 @@ import math
 
 import numpy as np
 
-from epochcost.models import Split, from_zero_to_one
+from epochcost.models import Model, Split, from_zero_to_one
 
 
-def inputs(arrays, hyper: dict) -> Split:
-    """Pictures as 784 floats from 0 to 1."""
+class MnistMlp(Model):
+    """Two hidden layers with dropout."""
 
-    def flat(x: np.ndarray) -> np.ndarray:
-        return from_zero_to_one(x.reshape(len(x), -1))
+    def inputs(self, arrays, hyper: dict) -> Split:
+        """Pictures as 784 floats from 0 to 1."""
 
-    return Split(
-        flat(arrays["x_train"]),
-        arrays["y_train"],
-        flat(arrays["x_validation"]),
-        arrays["y_validation"],
-    )
+        def flat(x: np.ndarray) -> np.ndarray:
+            return from_zero_to_one(x.reshape(len(x), -1))
 
+        return Split(
+            flat(arrays["x_train"]),
+            arrays["y_train"],
+            flat(arrays["x_validation"]),
+            arrays["y_validation"],
+        )
 
-def keras_model(split: Split, hyper: dict):
-    import keras
-    from keras import layers
+    def keras_model(self, split: Split, hyper: dict):
+        import keras
+        from keras import layers
 
-    return keras.Sequential(
-        [
-            keras.Input(split.shape),
-            layers.Dense(hyper["units"], activation="relu"),
-            layers.Dropout(hyper["dropout"]),
-            layers.Dense(hyper["units"], activation="relu"),
-            layers.Dropout(hyper["dropout"]),
-            layers.Dense(hyper["classes"]),
-        ]
-    )
+        return keras.Sequential(
+            [
+                keras.Input(split.shape),
+                layers.Dense(hyper["units"], activation="relu"),
+                layers.Dropout(hyper["dropout"]),
+                layers.Dense(hyper["units"], activation="relu"),
+                layers.Dropout(hyper["dropout"]),
+                layers.Dense(hyper["classes"]),
+            ]
+        )
 
+    def torch_model(self, split: Split, hyper: dict):
+        from torch import nn
 
-def torch_model(split: Split, hyper: dict):
-    from torch import nn
-
-    return nn.Sequential(
-        nn.Linear(math.prod(split.shape), hyper["units"]),
-        nn.ReLU(),
-        nn.Dropout(hyper["dropout"]),
-        nn.Linear(hyper["units"], hyper["units"]),
-        nn.ReLU(),
-        nn.Dropout(hyper["dropout"]),
-        nn.Linear(hyper["units"], hyper["classes"]),
-    )
+        return nn.Sequential(
+            nn.Linear(math.prod(split.shape), hyper["units"]),
+            nn.ReLU(),
+            nn.Dropout(hyper["dropout"]),
+            nn.Linear(hyper["units"], hyper["units"]),
+            nn.ReLU(),
+            nn.Dropout(hyper["dropout"]),
+            nn.Linear(hyper["units"], hyper["classes"]),
+        )

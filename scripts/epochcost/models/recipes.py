@@ -1,7 +1,8 @@
-"""config/workloads.yaml as the training reads it, with nothing but a YAML reader.
+"""The recipes of workloads, as a training reads them: with nothing but a YAML reader.
 
-A user's own workload brings its data set along: its `dataset` is then the data set's whole entry,
-as in config/datasets.yaml, plus an `id`. Its recipe has a `code`: a checksum of its Python file.
+Those of config/workloads.yaml, and the `workload.yaml` in the folder of a workload of one's own. A
+workload may bring its data set along: its `dataset` is then the data set's whole entry, as in
+config/datasets.yaml, plus an `id`. A recipe of one's own has a `code`: a checksum of its Python.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ STUDY = frozenset(
      "nietzsche_lstm", "catsdogs_resnet50")
 )  # fmt: skip
 _MODELS = Path(__file__).parent
+_TEMPLATE = "template"
 
 
 class HyperParameters(dict):
@@ -44,9 +46,15 @@ def load(path: Path) -> dict[str, dict[str, Any]]:
     """The recipes by workload; the `dataset` of each is an id."""
     content = files.read_yaml(path)
     try:
-        return separate(content)[0]
+        return separate(content | in_folders())[0]
     except (AttributeError, KeyError, TypeError):
         raise InputError(f"{path}: it holds no workloads; config/README.md says how") from None
+
+
+def in_folders() -> dict[str, dict[str, Any]]:
+    """The entries of the workloads that have a folder of their own, by its name."""
+    entries = (path for path in _MODELS.glob("*/workload.yaml") if path.parent.name != _TEMPLATE)
+    return {path.parent.name: files.read_yaml(path) for path in sorted(entries)}
 
 
 def of(workload: str, path: Path) -> dict[str, Any]:
@@ -84,6 +92,7 @@ def separate(
 
 
 def _code_of(workload: str) -> str:
-    """A checksum of the code in a workload's Python file; "" if there is none."""
-    path = _MODELS / f"{workload}.py"
-    return hashlib.sha256(files.code(path)).hexdigest()[:8] if path.is_file() else ""
+    """A checksum of the code in a workload's Python file, or in its folder; "" without any."""
+    paths = [_MODELS / f"{workload}.py", *sorted((_MODELS / workload).rglob("*.py"))]
+    code = b"".join(files.code(path) for path in paths if path.is_file())
+    return hashlib.sha256(code).hexdigest()[:8] if code else ""

@@ -2,22 +2,23 @@
 
 from epochcost.data.sequences import padded
 from epochcost.models import Split
-from epochcost.models.bilstm import keras_model, torch_model
-
-__all__ = ["inputs", "keras_model", "torch_model"]
+from epochcost.models.bilstm import Bilstm
 
 
-def inputs(arrays, hyper: dict) -> Split:
-    """Tweets padded with zeros to the length of the longest."""
-    longest = int(arrays["longest"])
+class TwitterBilstm(Bilstm):
+    """`Bilstm` over all words of a tweet."""
 
-    def words(part: str):
-        return padded(arrays[f"words_{part}"], arrays[f"ends_{part}"], longest, zeros="behind")
+    def inputs(self, arrays, hyper: dict) -> Split:
+        """Tweets padded with zeros to the length of the longest."""
+        longest = int(arrays["longest"])
 
-    return Split(
-        words("train"),
-        arrays["y_train"],
-        words("validation"),
-        arrays["y_validation"],
-        vocabulary=int(arrays["vocabulary"]),
-    )
+        def words(part: str):
+            return padded(arrays[f"words_{part}"], arrays[f"ends_{part}"], longest, zeros="behind")
+
+        return Split(
+            words("train"),
+            arrays["y_train"],
+            words("validation"),
+            arrays["y_validation"],
+            vocabulary=int(arrays["vocabulary"]),
+        )
