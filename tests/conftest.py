@@ -11,6 +11,7 @@ from clones import Clone, make_clone
 from epochcost import configuration, files
 from epochcost.configuration import ROOT
 from epochcost.data import arrays, preparation
+from epochcost.measure import exclusive
 from epochcost.money import audit, prices
 from epochcost.money import tables as cost_tables
 from epochcost.money.market import Market
@@ -38,6 +39,12 @@ def pytest_runtest_makereport(item, call):
         if not any(missing in reason for missing in MAY_BE_MISSING):
             report.outcome, report.longrepr = "failed", f"it may not skip here: {reason}"
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lock(tmp_path_factory) -> None:
+    """A lock of their own: no test waits for a training that somebody else has on the machine."""
+    os.environ[exclusive.LOCK] = str(tmp_path_factory.mktemp("lock") / "training.lock")
 
 
 @pytest.fixture(scope="session")

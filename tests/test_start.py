@@ -7,16 +7,15 @@ from pathlib import Path
 import pytest
 
 from epochcost.configuration import ROOT
+from epochcost.measure.exclusive import LOCK
 
-# scripts/start.py, which gives a sign more often and looks for turns elsewhere.
+# scripts/start.py, which gives a sign more often.
 OFTEN = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
-from pathlib import Path
 import start
 from epochcost import errors
-from epochcost.measure import exclusive
-start.EVERY_S, exclusive.LOCK = 0.2, Path(sys.argv.pop(1))
+start.EVERY_S = 0.2
 errors.run(start.main)
 """
 # Stands in for a training: notes what it is told, on the descriptor that it was given.
@@ -45,7 +44,7 @@ def give_signs(tmp_path):
             json.dumps({"pythons": {"pytorch": str(python)}, "workloads": {"mnist_mlp": places}})
         )
         words = [ready, "mnist_mlp/pytorch/default-1", "--signs", "3"]
-        command = [sys.executable, "-c", OFTEN, ROOT / "scripts", tmp_path / "lock", *words]
+        command = [sys.executable, "-c", OFTEN, ROOT / "scripts", *words]
         quoted = " ".join(f"'{word}'" for word in command)
         # As the rule has it.
         done = subprocess.run(
@@ -70,8 +69,9 @@ def test_a_training_gives_signs_of_life_beside_its_log(give_signs):
     assert f"{begin}done, " in signs[-1]
 
 
-def test_who_waits_says_for_whom(give_signs, tmp_path):
+def test_who_waits_says_for_whom(give_signs, tmp_path, monkeypatch):
     lock = tmp_path / "lock"
+    monkeypatch.setenv(LOCK, str(lock))
     noted = {"who": "local/imdb/x-2", "process": 1, "since": "2026-01-01T10:02:03+00:00"}
     lock.write_text(json.dumps(noted))
     with open(lock) as file:

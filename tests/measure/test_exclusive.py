@@ -9,22 +9,20 @@ from epochcost.measure import exclusive
 
 CODE = """
 import sys, time
-from pathlib import Path
 from epochcost.measure import exclusive
-exclusive.LOCK = Path(sys.argv[1])
-with exclusive.alone(sys.argv[3] if sys.argv[3:] else "") as waited:
+with exclusive.alone(sys.argv[2]) as waited:
     print(round(waited, 3), flush=True)
-    time.sleep(float(sys.argv[2]))
+    time.sleep(float(sys.argv[1]))
 """
 
 
-def start(lock, seconds: float, who: str = "local/mnist_mlp/x-1") -> subprocess.Popen:
+def start(lock, seconds: float, code: str = CODE) -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, "-c", CODE, str(lock), str(seconds), who],
+        [sys.executable, "-c", code, str(seconds), "local/mnist_mlp/x-1"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={"PYTHONPATH": str(ROOT / "scripts")},
+        env={"PYTHONPATH": str(ROOT / "scripts"), exclusive.LOCK: str(lock)},
     )
 
 
@@ -54,8 +52,8 @@ def test_trainings_on_a_machine_take_turns(tmp_path):
     ],
 )
 def test_a_note_that_says_nothing_or_too_much_is_not_repeated(tmp_path, monkeypatch, noted):
-    monkeypatch.setattr(exclusive, "LOCK", tmp_path / "lock")
-    exclusive.LOCK.write_text(noted)
+    (tmp_path / "lock").write_text(noted)
+    monkeypatch.setenv(exclusive.LOCK, str(tmp_path / "lock"))
     assert exclusive.holder() == "another training on this machine"
 
 
@@ -68,13 +66,8 @@ def test_a_turn_begins_where_the_note_is_somebody_elses(tmp_path):
 
 
 def test_whoever_comes_first_others_may_lock_too(tmp_path):
-    code = "import os; os.umask(0o077)\n" + CODE
     lock = tmp_path / "lock"
-    subprocess.run(
-        [sys.executable, "-c", code, str(lock), "0"],
-        check=True,
-        env={"PYTHONPATH": str(ROOT / "scripts")},
-    )
+    start(lock, 0, "import os; os.umask(0o077)\n" + CODE).communicate(timeout=20)
     assert lock.stat().st_mode & 0o777 == 0o666, "everybody notes their own turn"
 
 

@@ -15,9 +15,10 @@ import psutil
 
 from epochcost.measure.clock import Stopwatch
 
+# The environment variable that names another lock file, as tests have.
+LOCK = "EPOCHCOST_LOCK"
 # The same for everybody: batch systems give each job a TMPDIR of its own.
 _SHARED = Path("/tmp")
-LOCK = (_SHARED if _SHARED.is_dir() else Path(tempfile.gettempdir())) / "epochcost-training.lock"
 # The file is everybody's, so what it says is looked at before it is repeated.
 _NAME = re.compile(r"[\w./-]{1,200}", re.ASCII)
 _MOST_BYTES = 1000
@@ -49,7 +50,7 @@ def alone(who: str = "") -> Iterator[float]:
 def holder() -> str:
     """Who trains and since when, as far as that is noted."""
     try:
-        noted = json.loads(LOCK.read_bytes()[:_MOST_BYTES])
+        noted = json.loads(_path().read_bytes()[:_MOST_BYTES])
         who, process = noted["who"], noted["process"]
         since = datetime.fromisoformat(noted["since"]).astimezone().strftime("%H:%M:%S")
         if _NAME.fullmatch(who) and psutil.pid_exists(process):
@@ -57,6 +58,12 @@ def holder() -> str:
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         pass  # nobody noted it, or not so that it can be read
     return "another training on this machine"
+
+
+def _path() -> Path:
+    """The lock file of this machine."""
+    folder = _SHARED if _SHARED.is_dir() else Path(tempfile.gettempdir())
+    return Path(os.environ.get(LOCK) or folder / "epochcost-training.lock")
 
 
 def _note(handle: int, text: str) -> None:
@@ -68,10 +75,11 @@ def _note(handle: int, text: str) -> None:
 
 def _open() -> int:
     """Open the lock file, which may be another user's: read access is enough to lock it."""
+    path = _path()
     for how in (os.O_RDWR, os.O_RDONLY):
         with suppress(PermissionError, FileNotFoundError):
-            return os.open(LOCK, how)
-    handle = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+            return os.open(path, how)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     with suppress(PermissionError):
         os.fchmod(handle, 0o666)  # whatever the umask: everybody notes themselves
     return handle
