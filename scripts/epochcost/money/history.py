@@ -7,7 +7,7 @@ import pandas as pd
 from epochcost.money import prices
 from epochcost.money.billing import HOUR_S
 from epochcost.money.market import Market
-from epochcost.results.repeats import GROUP
+from epochcost.results.identity import GROUP
 from epochcost.results.rows import OWN
 
 COLUMNS = ["workload", "hardware_id", "hardware_label", "price_kind", "date", "cost_usd"]

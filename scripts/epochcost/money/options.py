@@ -17,7 +17,7 @@ from epochcost.money import tables as cost_tables
 from epochcost.money.billing import BILLED, Rental
 from epochcost.money.market import PRICE_HOLDS, Market
 from epochcost.record.usable import UNUSABLE
-from epochcost.results import repeats, spreads, tables
+from epochcost.results import identity, repeats, spreads, tables
 from epochcost.results.rows import OWN
 from epochcost.statistics.spread import Spread
 
@@ -190,8 +190,8 @@ def _without_refuted(summaries: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFram
     """
     missed = runs.status.eq(UNUSABLE) & runs.quality_reached.eq(False)
     failed = runs[(runs.status.eq("failed") | missed) & runs.scale.eq("full")]
-    refuted = {_key(run) for run in failed[repeats.MEASURED].itertuples(index=False)}
-    keys = [_key(row) for row in summaries[repeats.MEASURED].itertuples(index=False)]
+    refuted = {_key(run) for run in failed[identity.MEASURED].itertuples(index=False)}
+    keys = [_key(row) for row in summaries[identity.MEASURED].itertuples(index=False)]
     wrong = np.array([key in refuted for key in keys], bool) & summaries.predicted.astype(bool)
     return summaries[~wrong]
 
@@ -215,8 +215,8 @@ def tied_with(options: pd.DataFrame, best: pd.Series) -> pd.DataFrame:
     """
     above = 0.0 if pd.isna(best.billed_high) else best.billed_high - best.billed_usd
     below = (options.billed_usd - options.billed_low).fillna(0.0)
-    keys = [_key(key) for key in options[repeats.GROUP].itertuples(index=False)]
-    is_other = np.array([key != _key(best[repeats.GROUP]) for key in keys], bool)
+    keys = [_key(key) for key in options[identity.GROUP].itertuples(index=False)]
+    is_other = np.array([key != _key(best[identity.GROUP]) for key in keys], bool)
     differ_by_chance = (options.billed_usd - best.billed_usd).le(np.hypot(above, below))
     return options[differ_by_chance & is_other]
 
@@ -285,7 +285,7 @@ def _per_unit(
     is_accuracy = table.metric.isin(["val_accuracy", "val_acc"])
     points = (100 * table.metric_value).where(is_accuracy)
     share = _share_to_target(epochs, runs)
-    keys = [*repeats.GROUP]
+    keys = [*identity.GROUP]
     reached = table[keys].merge(share, on=keys, how="left").share_to_target.to_numpy()
     return table.assign(
         complete_samples=table.workload.map(complete_samples),
@@ -300,7 +300,7 @@ def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The share of a run's time after which its metric first reached the target."""
     own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok")]
     full = own[own.scale.eq("full") & own.quality_target.notna() & own.metric_value.notna()]
-    known = epochs.merge(full[["run_id", "quality_target", *repeats.GROUP]], on="run_id",
+    known = epochs.merge(full[["run_id", "quality_target", *identity.GROUP]], on="run_id",
                          suffixes=("", "_of_run"))  # fmt: skip
     value = known.loss.where(known.metric.eq("loss"), known.metric_value)
     good = value.le(known.quality_target).where(
@@ -310,8 +310,8 @@ def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     by_run = known.time_s.astype(float).groupby(known.run_id)
     known["share"] = by_run.cumsum() / by_run.transform("sum")
     shares = known[known.good].groupby("run_id").share.first()
-    shares = full[["run_id", *repeats.GROUP]].merge(shares, on="run_id", how="left")
-    grouped = shares.groupby(repeats.GROUP, dropna=False).share.median()
+    shares = full[["run_id", *identity.GROUP]].merge(shares, on="run_id", how="left")
+    grouped = shares.groupby(identity.GROUP, dropna=False).share.median()
     return grouped.rename("share_to_target").reset_index()
 
 
@@ -363,7 +363,7 @@ def efficient(ordered: pd.DataFrame) -> list[bool]:
 
 def _drawn_times(row) -> np.ndarray:
     """Random training times of an option, around its time as far as that is not known."""
-    key = _key(getattr(row, name) for name in repeats.GROUP)
+    key = _key(getattr(row, name) for name in identity.GROUP)
     # The same runs at two prices have the same draws; other runs have independent ones.
     rng = np.random.default_rng(zlib.crc32(repr(key).encode()))
     return row.time_s * np.exp(row.deviation * rng.standard_normal(_DRAWS))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from epochcost.money import billing, prices
 from epochcost.money.billing import HOUR_S, Rental
-from epochcost.results.repeats import GROUP
+from epochcost.results.identity import GROUP
 from epochcost.results.rows import OWN
 
 TABLE_COLUMNS = [

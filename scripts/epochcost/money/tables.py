@@ -7,7 +7,8 @@ from epochcost.money.billing import Rental
 from epochcost.money.market import CONFIGURED_BOOK, Market
 from epochcost.money.prices import Price
 from epochcost.results import spreads
-from epochcost.results.repeats import GROUP, best_known, summaries
+from epochcost.results.identity import GROUP
+from epochcost.results.repeats import best_known, summaries
 from epochcost.results.rows import OWN
 from epochcost.results.tables import follows_recipe, has_all_samples
 

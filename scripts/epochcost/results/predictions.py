@@ -3,14 +3,14 @@
 import pandas as pd
 
 from epochcost.durations import HOUR_S
-from epochcost.results.repeats import GROUP, predicted_range, undisturbed
+from epochcost.results.identity import QUICK_OR_FULL
+from epochcost.results.repeats import predicted_range, undisturbed
 from epochcost.results.rows import OWN
 
-_SAME = [name for name in GROUP if name != "predicted"]
 # The machine counts where several of one rented type are one row, too.
-_PAIRED = [*_SAME, "machine"]
+_PAIRED = [*QUICK_OR_FULL, "machine"]
 COLUMNS = [
-    *_SAME,
+    *QUICK_OR_FULL,
     "hardware_label",
     "quick_runs",
     "predicted_s",
@@ -39,9 +39,10 @@ def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     `wall_share` the total time of a quick run over that of a full one. `mixed_hosts` is as in
     `repeats.summaries`.
     """
+    found = pairs(runs, keep_disturbed)
     rows = [
-        dict(zip(_SAME, key, strict=True)) | _row(group)
-        for key, group in pairs(runs, keep_disturbed).groupby(_SAME, dropna=False, sort=False)
+        dict(zip(QUICK_OR_FULL, key, strict=True)) | _row(group)
+        for key, group in found.groupby(QUICK_OR_FULL, dropna=False, sort=False)
     ]
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.sort_values(["workload", "framework"], kind="stable", ignore_index=True)
@@ -55,7 +56,7 @@ def pairs(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     measured time, and whether that was `within` the interval.
     """
     own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
-    groups = own.groupby([*_SAME, "predicted"], dropna=False, sort=False)
+    groups = own.groupby([*QUICK_OR_FULL, "predicted"], dropna=False, sort=False)
     # Predictions are fairly tested only where neither the full nor the quick run was disturbed.
     quiet = [undisturbed(group, keep_disturbed) for _, group in groups]
     kept = pd.concat(quiet) if quiet else own

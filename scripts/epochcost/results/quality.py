@@ -7,7 +7,8 @@ from epochcost.record.check import LOSS
 from epochcost.record.record import recipe_id
 from epochcost.record.usable import UNUSABLE
 from epochcost.results import tables
-from epochcost.results.repeats import GROUP, undisturbed
+from epochcost.results.identity import GROUP
+from epochcost.results.repeats import undisturbed
 from epochcost.results.rows import OWN, RANDOM
 
 # Held-out accuracy had another name in 2017.

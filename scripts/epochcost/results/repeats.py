@@ -9,39 +9,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from epochcost.results.identity import COMPARABLE, GROUP, MEASURED, ON_ANY_DATA, SOFTWARE
 from epochcost.results.rows import OWN
 from epochcost.statistics import intervals
 
-# What makes runs repetitions of each other.
-GROUP = [
-    "workload",
-    "framework",
-    "framework_version",
-    "variant",
-    "hardware_id",
-    "machine_id",
-    "host",
-    "driver",
-    "source_id",
-    "predicted",
-    "synthetic",
-    "data_complete",
-    "train_samples",
-    "data_id",
-    "weights",
-    "settings",
-    "recipe",
-    "vcpus",
-    "gpus_used",
-]
-# The same for quick and full runs.
-MEASURED = [name for name in GROUP if name not in ("predicted", "synthetic")]
-_ON_DATA = ("data_complete", "train_samples", "data_id")
 # Rows that differ in the key alone are the same training, measured better and worse.
-_WORSE = {
-    "synthetic": [name for name in MEASURED if name not in _ON_DATA],
-    "predicted": MEASURED,
-}
+_WORSE = {"synthetic": ON_ANY_DATA, "predicted": MEASURED}
 _SUMMARY_COLUMNS = [
     "runs", "machines", "machine", "mixed_hosts", "time_s", "time_low", "time_high",
     "time_confidence", "hardware_label", "epochs", "batch_size", "metric", "metric_value",
@@ -66,26 +39,10 @@ REPEATS_COLUMNS = [
     "noisy_runs",
     "runs_left_out",
 ]
-# What two rows must share to be compared: everything but the software and its settings.
-_COMPARABLE = [
-    "workload",
-    "hardware_id",
-    "machine",
-    "driver",
-    "predicted",
-    "synthetic",
-    "data_complete",
-    "train_samples",
-    "data_id",
-    "weights",
-    "recipe",
-    "vcpus",
-]
-_COMPARED = ["framework", "framework_version", "variant", "settings"]
 COMPARISONS_COLUMNS = [
-    *_COMPARABLE,
-    *_COMPARED,
-    *(f"over_{name}" for name in _COMPARED),
+    *COMPARABLE,
+    *SOFTWARE,
+    *(f"over_{name}" for name in SOFTWARE),
     "runs",
     "over_runs",
     "noisy_runs",
@@ -181,16 +138,16 @@ def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.Da
     rows = []
     trained = _usable(runs)
     trained = trained[~trained.quality_reached.eq(False)]
-    for shared, alike in trained.groupby(_COMPARABLE, sort=False, dropna=False):
+    for shared, alike in trained.groupby(COMPARABLE, sort=False, dropna=False):
         groups = [
             (key, undisturbed(group, keep_disturbed))
-            for key, group in alike.groupby(_COMPARED, sort=True, dropna=False)
+            for key, group in alike.groupby(SOFTWARE, sort=True, dropna=False)
         ]
         for (key, group), (other_key, other) in combinations(groups, 2):
             rows.append(
-                dict(zip(_COMPARABLE, shared, strict=True))
-                | dict(zip(_COMPARED, key, strict=True))
-                | dict(zip((f"over_{name}" for name in _COMPARED), other_key, strict=True))
+                dict(zip(COMPARABLE, shared, strict=True))
+                | dict(zip(SOFTWARE, key, strict=True))
+                | dict(zip((f"over_{name}" for name in SOFTWARE), other_key, strict=True))
                 | _comparison(group, other)
             )
     return pd.DataFrame(rows, columns=COMPARISONS_COLUMNS)

@@ -2,30 +2,12 @@
 
 import pandas as pd
 
+from epochcost.results.identity import ON_ANY_NUMBER
 from epochcost.results.repeats import undisturbed
 from epochcost.results.rows import OWN
 
-_SAME = [
-    "source_id",
-    "workload",
-    "framework",
-    "framework_version",
-    "hardware_id",
-    "machine",
-    "machine_id",
-    "driver",
-    "vcpus",
-    "recipe",
-    "data_complete",
-    "train_samples",
-    "data_id",
-    "weights",
-    "settings",
-    "predicted",
-    "synthetic",
-]
 COLUMNS = [
-    *_SAME,
+    *ON_ANY_NUMBER,
     "hardware_label",
     "gpus_used",
     "gpus_paid",
@@ -65,7 +47,7 @@ def scaling_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFr
     # All that was set but the number of devices, which is what a row is about.
     others = trained.settings.fillna("").str.replace(r"devices=\d+", "", regex=True).str.strip()
     trained = trained.assign(settings=others)
-    for same, group in trained.groupby(_SAME, dropna=False, sort=True):
+    for same, group in trained.groupby(ON_ANY_NUMBER, dropna=False, sort=True):
         by_number = {
             used: undisturbed(alike, keep_disturbed)
             for used, alike in group.groupby("gpus_used", sort=True)

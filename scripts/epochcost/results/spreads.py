@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from epochcost.durations import HOUR_S
-from epochcost.results.repeats import GROUP, undisturbed
+from epochcost.results.identity import QUICK_OR_FULL
+from epochcost.results.repeats import undisturbed
 from epochcost.results.rows import OWN
 from epochcost.statistics import intervals
 from epochcost.statistics.spread import FULL, HOUR, LATER, PREDICTED, REACH, Spread, shipped
@@ -20,7 +21,7 @@ from epochcost.statistics.spread import FULL, HOUR, LATER, PREDICTED, REACH, Spr
 _FEWEST_GROUPS = 10
 # What has a logarithm, in seconds.
 _TIMES = sys.float_info.min, sys.float_info.max
-_SAME = [*(name for name in GROUP if name != "predicted"), "machine"]
+_SAME = [*QUICK_OR_FULL, "machine"]
 _HOURS = {HOUR: lambda hours: hours <= 1, LATER: lambda hours: hours > 1}
 COLUMNS = ["kind", "apart", "deviation", "groups", "pairs"]
 

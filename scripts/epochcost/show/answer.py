@@ -5,7 +5,8 @@ import pandas as pd
 from epochcost.hardware import LOCAL
 from epochcost.money import prices
 from epochcost.record.usable import UNUSABLE
-from epochcost.results.repeats import GROUP, best_known
+from epochcost.results.identity import GROUP
+from epochcost.results.repeats import best_known
 from epochcost.results.rows import OWN
 from epochcost.show.wording import amounts, names, remarks
 

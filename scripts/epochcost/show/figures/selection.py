@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import pandas as pd
 
 from epochcost.money import billing
-from epochcost.results.repeats import GROUP, best_known
+from epochcost.results.identity import GROUP
+from epochcost.results.repeats import best_known
 from epochcost.results.rows import OWN
 from epochcost.show.wording import names
 
