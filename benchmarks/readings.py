@@ -23,10 +23,10 @@ import numpy as np
 import plain_data
 import plain_keras
 
-from epochcost import frameworks
+from epochcost.frameworks.framework import load
 from epochcost.measure import machine
 from epochcost.measure.clock import Clock
-from epochcost.measure.extent import QUICK_STEPS, plan
+from epochcost.measure.extent import QUICK_STEPS, of
 from epochcost.measure.sampler import Sampler
 from epochcost.models import recipes
 
@@ -47,7 +47,7 @@ def main() -> None:
         parser.error("--pairs is 6 or more")
     if not compare.KEEP_MEMORY.items() <= os.environ.items():  # glibc reads it at the start
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | compare.KEEP_MEMORY)
-    version = frameworks.load(arguments.framework, {}).VERSION  # which selects the backend
+    version = load(arguments.framework, {}).VERSION  # which selects the backend
     with compare.alone(), paused_sampler() as sampler:
         pairs = np.array(in_turn(*trainers(arguments, sampler), arguments.pairs))
     here, ratios = machine.facts(), pairs[:, 0] / pairs[:, 1]
@@ -95,7 +95,7 @@ def trainers(arguments: argparse.Namespace, sampler: int) -> list[Callable[[], f
     held_out = 0 if data.y_validation is None else len(data.y_validation)
     recipe = recipes.of(arguments.workload, compare.ROOT / "config/workloads.yaml")
     scale = "full" if arguments.whole else "quick"
-    schedule = plan(scale, recipe, len(data.y), held_out)
+    schedule = of(scale, recipe, len(data.y), held_out)
     model = plain_keras.compiled_model(arguments.workload, data.vocabulary, data.x.shape[1])
     samples, held_out = schedule.samples, schedule.evaluation_samples
     given = {"x": data.x[:samples], "y": data.y[:samples], "verbose": 0}

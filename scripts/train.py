@@ -24,6 +24,7 @@ from epochcost.data import arrays
 from epochcost.data import weights as initial_weights
 from epochcost.errors import InputError
 from epochcost.frameworks import checks, tuning, variants
+from epochcost.frameworks.framework import Task, load
 from epochcost.hardware import check_devices, check_machine
 from epochcost.measure import clock as clocks
 from epochcost.measure import (
@@ -93,7 +94,7 @@ def main() -> int:
     variables.lift_limits()
     if arguments.choices:
         recipe = _recipe(arguments.workload, arguments.framework)
-        print(json.dumps(frameworks.load(arguments.framework).choices(recipe)))
+        print(json.dumps(load(arguments.framework).choices(recipe)))
         return 0
     signal.signal(signal.SIGTERM, termination.end_now)
     return train(arguments)
@@ -238,7 +239,8 @@ def _measure(
     limit_s = arguments.time_limit
     with errors.blamed(models.check(arguments.workload)):
         failure = _train(framework, definition, split, clock, about, settings, limit_s, given_up)
-    about["software"] = software.versions(framework, settings) | {"variables": effective}
+    used = framework.VERSION, framework.device(), framework.threads(), settings
+    about["software"] = software.versions(*used) | framework.software() | {"variables": effective}
     shares, seen = activity.summary(), sampler.stop()
     return observation.record(run, about, clock, shares, seen, failure)
 
@@ -267,7 +269,7 @@ def _train(
                     f"killed {MOST_STARTS} times since its last checkpoint; the system may have "
                     "run out of memory"
                 )
-            predict = framework.train(recipe, definition, split, clock, seed, settings)
+            predict = framework.train(Task(recipe, definition, split, seed, settings), clock)
             failure = _shortfall(clock)
             # A model of numbers that are none cannot choose a character.
             if failure is None and definition.has("sample") and predict is not None:
@@ -298,7 +300,7 @@ def _import(name: str, settings: dict):
         InputError: this Python does not have the framework.
     """
     try:
-        return frameworks.load(name, settings)
+        return load(name, settings)
     except ImportError as error:
         raise InputError(f"{name} cannot be imported by {sys.executable}: {error}") from None
 

@@ -26,9 +26,10 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean, median
 
-from epochcost import errors, files, frameworks
+from epochcost import errors, files
 from epochcost.data import arrays
-from epochcost.frameworks import tuning, variants
+from epochcost.frameworks import registry, tuning, variants
+from epochcost.frameworks.framework import compiles
 from epochcost.measure import machine, variables
 from epochcost.measure.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU, PAUSED
 from epochcost.measure.children import end_with_parent
@@ -61,7 +62,7 @@ _SAME_ACCURACY, _SAME_LOSS, _IN_ONE_ROUND = 0.01, 0.02, 0.1
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("workload", help="an id of config/workloads.yaml")
-    parser.add_argument("framework", choices=sorted(frameworks.FRAMEWORKS))
+    parser.add_argument("framework", choices=sorted(registry.FRAMEWORKS))
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
     parser.add_argument(
         "--python", default=sys.executable, help="one that has the framework; default: this one"
@@ -115,11 +116,11 @@ def tune(arguments: argparse.Namespace) -> None:
     runs = Runs(arguments, here)
     defaults = runs.defaults()
     choices, epochs = runs.choices(), _epochs_to_confirm(defaults, runs.recipe)
-    late = frameworks.FRAMEWORKS[arguments.framework].late
+    late = registry.FRAMEWORKS[arguments.framework].late
     screened = choices.keys() - set(late)
     if not epochs:  # Long epochs mostly mean large models, where quick runs see the allocator.
-        screened.add(frameworks.KEEP_MEMORY)
-        late = [name for name in late if name != frameworks.FLUSH_DENORMAL]  # which none shows
+        screened.add(registry.KEEP_MEMORY)
+        late = [name for name in late if name != registry.FLUSH_DENORMAL]  # which none shows
     early = {name: values for name, values in choices.items() if name in screened}
     best = _screened(runs, early, defaults)
     trials = range(1, _ROUNDS_TO_CHOOSE + ROUNDS + 1)
@@ -322,7 +323,7 @@ class Runs:
 
     def _patience(self, settings: dict, epochs: int | None) -> float:
         """Seconds after which a run is given up: a quick one, or one of so many whole epochs."""
-        longer = not settings or frameworks.compiles(settings)
+        longer = not settings or compiles(settings)
         times = _PATIENCE_TO_COMPILE if longer else _PATIENCE
         training_s = self._first.seconds / self.recipe["epochs"] * (epochs or 0)
         return times * (self._first.wall_s + training_s) + _PATIENCE_SECONDS

@@ -10,7 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from epochcost import files, frameworks
+from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.data import arrays
 from epochcost.errors import InputError
@@ -50,8 +50,9 @@ def run(tmp_path, data, monkeypatch):
             threads=lambda: 0,
             choices=lambda recipe: {"compile": [False, True]},
             train=behaviour,
+            software=dict,
         )
-        monkeypatch.setattr(frameworks, "load", lambda name, settings: stand_in)
+        monkeypatch.setattr(train, "load", lambda name, settings: stand_in)
         monkeypatch.setattr(train.yardstick, "asked", lambda: None)  # which takes a second
         # Nothing is trained, so nobody need wait for it.
         monkeypatch.setattr(train, "alone", lambda who: contextlib.nullcontext(waited))
@@ -82,7 +83,7 @@ def run(tmp_path, data, monkeypatch):
 
 
 def epochs(accuracy, loss=0.1):
-    def behaviour(recipe, definition, split, clock, seed, settings):
+    def behaviour(task, clock):
         for _ in range(clock.extent.epochs):
             clock.epoch_begin()
             for step in range(clock.extent.steps):
@@ -167,7 +168,7 @@ def test_a_quick_run_is_not_judged(run):
 
 
 def test_running_out_of_memory_is_a_row(run, capsys):
-    def behaviour(recipe, definition, split, clock, seed, settings):
+    def behaviour(task, clock):
         clock.epoch_begin()
         raise MemoryError("cannot allocate\n9 GiB")
 
@@ -208,10 +209,10 @@ def test_a_model_that_diverged_writes_no_text_and_is_a_failure(run, tmp_path, lo
 
 
 def test_a_training_that_ended_too_early_is_a_failure(run):
-    def behaviour(recipe, definition, split, clock, *others):
+    def behaviour(task, clock):
         planned = clock.extent
         clock.extent = dataclasses.replace(planned, epochs=18)
-        epochs(0.985)(recipe, definition, split, clock, *others)
+        epochs(0.985)(task, clock)
         clock.extent = planned
 
     record = run(behaviour)
@@ -233,8 +234,8 @@ def test_a_mistake_in_a_workloads_file_is_one_line_that_says_where(
     monkeypatch.setattr(train.models, "load", lambda *_: own)
     monkeypatch.setattr(train.models, "check", lambda *_: str(path))
 
-    def behaviour(recipe, definition, split, *_):
-        definition.torch_model(split, recipe["model"])
+    def behaviour(task, clock):
+        task.model.torch_model(task.split, task.recipe["model"])
 
     where = r"own\.py, line 4: TypeError: cannot unpack non-iterable float"
     with pytest.raises(InputError, match=where):
@@ -311,8 +312,8 @@ def test_a_model_that_does_not_fit_the_data_is_refused(run, monkeypatch, tmp_pat
         entries["mnist_mlp"]["model"] = {k: v for k, v in model.items() if v is not None}
         return entries
 
-    def behaviour(recipe, definition, split, clock, *_):
-        recipe["model"]["units"]
+    def behaviour(task, clock):
+        task.recipe["model"]["units"]
 
     monkeypatch.setattr(train.recipes, "load", changed)
     with pytest.raises(InputError, match=message):

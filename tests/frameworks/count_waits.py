@@ -7,8 +7,9 @@ import json
 import sys
 from pathlib import Path
 
-from epochcost import frameworks, models
+from epochcost import models
 from epochcost.data import arrays
+from epochcost.frameworks.framework import Task, load
 from epochcost.measure import clock as clocks
 from epochcost.measure import extent
 from epochcost.models import recipes
@@ -66,9 +67,9 @@ def count_jax():
 def main():
     name, folder = sys.argv[1:]
     recipe = recipes.load(ROOT / "config/workloads.yaml")["mnist_mlp"]
-    framework, definition = frameworks.load(name), models.load("mnist_mlp")
+    framework, model = load(name), models.load("mnist_mlp")
     {"keras-tensorflow": count_tensorflow, "keras-jax": count_jax}.get(name, count_torch)()
-    split = definition.inputs(arrays.load(Path(folder)), recipe["model"])
+    split = model.inputs(arrays.load(Path(folder)), recipe["model"])
     steps = len(split.x_train) // recipe["batch_size"]
     plan = extent.Extent(
         2, steps, steps * recipe["batch_size"], (1,), 2, 2 * recipe["batch_size"], (1,)
@@ -87,7 +88,7 @@ def main():
         at["at_border"] = waits - at["begin"] - at["in_steps"]
 
     clock.epoch_begin, clock.train_end = epoch_begin, train_end
-    framework.train(recipe, definition, split, clock, 1, {})
+    framework.train(Task(recipe, model, split, 1, {}), clock)
     print(json.dumps({"steps": steps, **at}))
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from epochcost import frameworks, models
+from epochcost import models
 from epochcost.frameworks import memory
+from epochcost.frameworks.framework import Task, load
 from epochcost.measure import extent
 from epochcost.measure.clock import Clock
 from epochcost.models import recipes
@@ -76,15 +77,16 @@ def remember(*_):
 
 
 memory.keep = remember
-framework = frameworks.load(name, settings)
+framework = load(name, settings)
+module = sys.modules[type(framework).__module__]
 if name.startswith("keras-"):
     import keras
 
     keras.Model.fit = of_keras
 elif name == "pytorch":
-    framework._train_epoch = of_pytorch
+    module._train_epoch = of_pytorch
 else:
-    framework.ReadClock.before_batch = of_fastai
+    module.ReadClock.before_batch = of_fastai
 
 recipe = recipes.load(Path("config/workloads.yaml"))[workload]
 if "fused_optimizer" in settings:  # which only Adam has
@@ -93,7 +95,7 @@ x, y = np.zeros((64, *SHAPES[workload]), np.float32), np.zeros(64, np.uint8)
 clock = Clock(extent.of("quick", recipe, 64, 64))
 try:
     split = models.Split(x, y, x, y)
-    framework.train(recipe, models.load(workload), split, clock, 1, settings)
+    framework.train(Task(recipe, models.load(workload), split, 1, settings), clock)
 except Begun:
     found["threads"] = framework.threads()
     found["onednn"] = os.environ.get("TF_ENABLE_ONEDNN_OPTS") != "0"

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from epochcost import frameworks, models
+from epochcost import models
+from epochcost.frameworks.framework import Task, load
 from epochcost.measure import extent
 from epochcost.measure.clock import Clock, Epoch
 from epochcost.models import recipes
@@ -48,7 +49,7 @@ def watch() -> list:
 
 def main():
     name, settings, done = sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3])
-    framework = frameworks.load(name, settings)
+    framework = load(name, settings)
     seen = watch()
     recipe = recipes.load(Path("config/workloads.yaml"))["mnist_mlp"]
     # As many classes as samples, so that each has a label of its own.
@@ -59,7 +60,7 @@ def main():
     split, clock = models.Split(x, y, x, y), Clock(extent.of("full", recipe, SAMPLES, SAMPLES))
     clock.epochs = [Epoch(number) for number in range(1, done + 1)]
     try:
-        framework.train(recipe, models.load("mnist_mlp"), split, clock, 1, settings)
+        framework.train(Task(recipe, models.load("mnist_mlp"), split, 1, settings), clock)
     except Begun:
         steps = -(-SAMPLES // BATCH)
         print(json.dumps([seen[n : n + steps] for n in range(0, len(seen), steps)]))

@@ -6,7 +6,8 @@ from importlib import metadata
 import pytest
 
 from epochcost.errors import InputError
-from epochcost.frameworks import checks, kind_of, thread_choices
+from epochcost.frameworks import checks
+from epochcost.frameworks.choices import kind_of, thread_choices
 from epochcost.measure import gpus, limits, machine
 
 GPU = {"gpus": [{"name": "Tesla T4"}], "driver": "580.1", "cuda_driver": "13.0"}

@@ -12,6 +12,7 @@ import numpy as np
 from epochcost import models
 from epochcost.models import recipes
 from epochcost.frameworks import fastai, fastai_clock
+from epochcost.frameworks.framework import Task
 from epochcost.measure.clock import Clock
 from epochcost.measure import extent
 
@@ -30,7 +31,7 @@ recipe = recipes.load(Path("config/workloads.yaml"))["mnist_cnn"]
 x, y = np.ones((256, 28, 28, 1), np.float32), np.zeros(256, np.uint8)
 split = models.Split(x, y, x, y)
 clock = Clock(extent.of("quick", recipe, 256, 256))
-fastai.train(recipe, models.load("mnist_cnn"), split, clock, 1, {})
+fastai.FastAi().train(Task(recipe, models.load("mnist_cnn"), split, 1, {}), clock)
 print(json.dumps([sorted(rates), first]))
 """
 
@@ -53,9 +54,10 @@ import torch
 from epochcost.models import recipes
 from epochcost.data import arrays
 from epochcost.frameworks import fastai, fastai_tuning
+from epochcost.frameworks.framework import Task
 from epochcost.measure.clock import Clock
 from epochcost.measure import extent
-from epochcost.models import catsdogs_resnet50
+from epochcost import models
 
 moments, learners, passes = [], [], []
 
@@ -82,9 +84,10 @@ class Looking(Clock):
 
 fastai_tuning.Learner = Learner
 recipe = recipes.load(Path("config/workloads.yaml"))["catsdogs_resnet50"]
-split = catsdogs_resnet50.inputs(arrays.load(Path(sys.argv[1])), recipe["model"])
+model = models.load("catsdogs_resnet50")
+split = model.inputs(arrays.load(Path(sys.argv[1])), recipe["model"])
 clock = Looking(extent.of("quick", recipe, len(split.x_train), len(split.x_validation)))
-fastai.train(recipe, catsdogs_resnet50, split, clock, 1, {})
+fastai.FastAi().train(Task(recipe, model, split, 1, {}), clock)
 (body, head, _), (body_1, head_1, frozen), (body_2, head_2, _), (body_3, head_3, whole) = moments
 print(json.dumps({
     "body": [torch.equal(body, body_1), torch.equal(body_2, body_3)],
@@ -114,14 +117,15 @@ from epochcost.frameworks import fastai, fastai_tuning
 def end(*_): raise KeyboardInterrupt
 fastai_tuning._loaders = end
 from epochcost.models import recipes
+from epochcost.frameworks.framework import Task
 from epochcost.measure import clock, extent
 recipe = recipes.load("config/workloads.yaml")["catsdogs_resnet50"]
-split = type("Split", (), {})()
+framework = fastai.FastAi()
 try:
     clock = clock.Clock(extent.of("quick", recipe, 100, 100))
-    fastai.train(recipe, None, split, clock, 1, {"onednn": False})
+    framework.train(Task(recipe, None, None, 1, {"onednn": False}), clock)
 except KeyboardInterrupt:
-    print(json.dumps([torch.backends.mkldnn.enabled, "onednn" in fastai.choices(recipe)]))
+    print(json.dumps([torch.backends.mkldnn.enabled, "onednn" in framework.choices(recipe)]))
 """
 
 
@@ -133,12 +137,12 @@ SAVE_WEIGHTS = """
 import json, sys, torch
 from pathlib import Path
 from epochcost.frameworks import fastai, fastai_clock
-from epochcost.models import Split, catsdogs_resnet50
+from epochcost.models import Split, load
 from torchvision.models import resnet50
 whole = resnet50().state_dict()
 torch.save(whole, sys.argv[1])
 split = Split(None, None, weights=Path(sys.argv[1]))
-body = catsdogs_resnet50.torch_model(split, {"classes": 2})[0]
+body = load("catsdogs_resnet50").torch_model(split, {"classes": 2})[0]
 first, last = body[0].weight, body[7][2].conv3.weight
 same = whole["conv1.weight"], whole["layer4.2.conv3.weight"]
 print(json.dumps([torch.equal(first, same[0]), torch.equal(last, same[1])]))

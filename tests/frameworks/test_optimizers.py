@@ -15,6 +15,7 @@ from epochcost import models
 from epochcost.models import recipes
 module = importlib.import_module("epochcost.frameworks." + sys.argv[1])
 from epochcost.frameworks import keras_fit, keras_recipe
+from epochcost.frameworks.framework import Task
 recipe = recipes.load("config/workloads.yaml")["imdb_fasttext"]
 given = json.loads(sys.argv[2])
 searches = []
@@ -27,8 +28,9 @@ x[0, 0], x[1:, :] = 1, 0
 x[2:, 40:] = 3
 y = np.array([1, 1, 0, 1], np.uint8)
 split = models.Split(x, y, vocabulary=4)
-definition = models.load("imdb_fasttext")
-model = keras_fit._compiled(recipe | given["recipe"], definition, split, given["settings"], False)
+model = models.load("imdb_fasttext")
+task = Task(recipe | given["recipe"], model, split, 1, given["settings"])
+model = keras_fit._compiled(task, False)
 before, moved = np.array(model.layers[0].get_weights()[0]), []
 model.fit(x, y, batch_size=4, verbose=0)
 for _ in range(3):

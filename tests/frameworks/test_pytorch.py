@@ -109,6 +109,8 @@ def test_shares_of_a_batch_make_its_gradient_its_loss_and_its_accuracy(printed):
 MASKS = """
 import pathlib, sys, tempfile
 import numpy as np
+from epochcost.frameworks.framework import Task
+from epochcost.models import load
 recipe = recipes.load(pathlib.Path("config/workloads.yaml"))["mnist_mlp"]
 split = Split(np.zeros((1, 784), np.float32), np.zeros(1, np.uint8))
 masks = {}
@@ -130,8 +132,8 @@ for resumed in (False, True):
             clock.epochs, clock.resume_from = [one_epoch], path
         elif not rank:
             clock.keep = lambda clock, write: write(path)
-        training = pytorch._Training(recipe, "epochcost.models.mnist_mlp", split, data, None, {})
-        training.fit(Share(rank, 2), clock, 1)
+        task = Task(recipe, load("mnist_mlp"), split, 1, {})
+        pytorch._Share(task, data, None).fit(Share(rank, 2), clock)
         one_epoch = clock.epochs[0]
 different = [a != b for a, b in zip(*masks.values(), strict=True)]
 repeated = any(mask.count(mask[0]) == len(mask) for part in masks.values() for mask in part)

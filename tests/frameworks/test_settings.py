@@ -9,9 +9,9 @@ import psutil
 import pytest
 from trainings import answer, learnt, refused
 
-from epochcost import frameworks
 from epochcost.configuration import ROOT
-from epochcost.frameworks import memory
+from epochcost.frameworks import framework, memory
+from epochcost.frameworks.choices import of_device
 from epochcost.measure import machine
 
 HALF = machine.usable_cores() // 2
@@ -83,39 +83,39 @@ def test_settings_are_in_force_when_training_begins(begun, framework, workload, 
 
 def test_what_pytorch_compiled_once_is_compiled_again_by_the_next_training(monkeypatch):
     """Or the first training on a machine would take longer than all others."""
-    monkeypatch.setattr(frameworks.importlib, "import_module", lambda name: None)
     folders = []
     for settings in ({"compile": True}, {"jit_compile": True}):
         monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR", raising=False)
-        frameworks.load("pytorch", settings)
+        framework.prepare(settings)
         folders.append(Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]))
     assert len(set(folders)) == 2
     assert not any(list(folder.iterdir()) for folder in folders)
     monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR")
-    frameworks.load("pytorch", {})
+    framework.prepare({})
     assert "TORCHINDUCTOR_CACHE_DIR" not in os.environ
 
 
 def test_a_gpu_is_not_searched_for_settings_of_the_processor():
     known = {name: [0, 1] for name in ("threads", "onednn", "keep_memory", "flush_denormal")}
-    assert frameworks.of_device("gpu", known | {"compile": [0, 1]}) == {"compile": [0, 1]}
-    assert frameworks.of_device("cpu", known) == known
+    assert of_device("gpu", known | {"compile": [0, 1]}) == {"compile": [0, 1]}
+    assert of_device("cpu", known) == known
 
 
 LSTM = """
 import json
 from types import SimpleNamespace
 from epochcost.frameworks import keras_jax, keras_fit
+from epochcost.frameworks.framework import Task
 from epochcost.models import recipes
 layers = keras_fit.keras.layers
 def keras_model(split, hyper):
     lstm = layers.Bidirectional(layers.LSTM(2))
     return keras_fit.keras.Sequential([keras_fit.keras.Input((3, 1)), lstm, layers.Dense(1)])
 recipe = recipes.load("config/workloads.yaml")["imdb_bilstm"]
-definition = SimpleNamespace(keras_model=keras_model)
+model = SimpleNamespace(keras_model=keras_model)
 used = []
 for settings in ({}, {"devices": 2}, {"precision": "bfloat16"}):
-    both = keras_fit._compiled(recipe, definition, None, settings, True).layers[0]
+    both = keras_fit._compiled(Task(recipe, model, None, 1, settings), True).layers[0]
     used.append([both.forward_layer.use_cudnn, both.backward_layer.use_cudnn])
 print(json.dumps(used))
 """

@@ -91,13 +91,14 @@ def test_a_model_of_pictures_learns_to_tell_dark_from_bright(
 COMPILES = """
 import json
 from epochcost.frameworks import keras_jax, keras_fit
+from epochcost.frameworks.framework import Task
 from epochcost import models
 from epochcost.models import recipes
 import numpy as np
 recipe = recipes.load("config/workloads.yaml")["cifar10_cnn"]
 split = models.Split(np.zeros((2, 32, 32, 3), np.float32), np.zeros(2, np.uint8))
-definition = models.load("cifar10_cnn")
-model = keras_fit._compiled(recipe, definition, split, {}, False)
+task = Task(recipe, models.load("cifar10_cnn"), split, 1, {})
+model = keras_fit._compiled(task, False)
 print(json.dumps(model.jit_compile))
 """
 

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from epochcost import frameworks, models
+from epochcost import models
+from epochcost.frameworks.framework import load
 from epochcost.models import recipes
 
 
 def main() -> None:
     framework, folder = sys.argv[1], Path(sys.argv[2])
-    frameworks.load(framework)
+    load(framework)
     print(json.dumps({given.stem: found(framework, given) for given in folder.glob("*.npz")}))
 
 

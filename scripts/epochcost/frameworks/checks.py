@@ -1,11 +1,11 @@
 """Whether a framework, as installed here, can do what a training run asks of it."""
 
 from importlib import metadata
-from types import ModuleType
 from typing import Any
 
 from epochcost.errors import InputError
 from epochcost.frameworks import tuning, variants
+from epochcost.frameworks.framework import Framework
 from epochcost.measure import gpus, machine
 
 # From cuDNN 9.11 on, and with all of CUDA 13, GPUs older than this (T4, RTX 20) are not supported.
@@ -17,7 +17,7 @@ _TOO_NEW_FOR_TENSORFLOW = (10, 0)
 
 
 def check(
-    framework: ModuleType,
+    framework: Framework,
     name: str,
     recipe: dict[str, Any],
     variant: str,
@@ -27,7 +27,7 @@ def check(
     """Refuse what cannot be done before anything is trained.
 
     Args:
-        framework: the module of the framework called `name`.
+        framework: the one called `name`.
         settings: what the variant changes in the framework's own settings.
         here: facts about the machine (`machine.facts`).
 
@@ -51,7 +51,7 @@ def check(
         )
 
 
-def _check_device(framework: ModuleType, here: dict[str, Any]) -> None:
+def _check_device(framework: Framework, here: dict[str, Any]) -> None:
     """Refuse a GPU that the framework cannot use, and another device than the record would name.
 
     Raises:
@@ -84,7 +84,7 @@ def _check_device(framework: ModuleType, here: dict[str, Any]) -> None:
         )
 
 
-def _check_tensorflow(framework: ModuleType, here: dict[str, Any]) -> None:
+def _check_tensorflow(framework: Framework, here: dict[str, Any]) -> None:
     """Refuse a GPU that TensorFlow's own builds, which bring their CUDA, cannot compile for."""
     too_new = any(one >= _TOO_NEW_FOR_TENSORFLOW for one in gpus.compute_capabilities())
     if too_new and _version("nvidia-cudnn-cu12"):

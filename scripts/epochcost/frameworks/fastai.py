@@ -12,9 +12,10 @@ import torch
 
 from epochcost.errors import InputError
 from epochcost.frameworks import pytorch, pytorch_process, pytorch_recipe, torchvision_on_cpu
+from epochcost.frameworks.framework import Task
+from epochcost.frameworks.pytorch import PyTorch
 from epochcost.measure.clock import Clock
 from epochcost.measure.extent import Extent
-from epochcost.models import Split
 
 torchvision_on_cpu.complete()
 # ruff: noqa: E402 - fastai imports torchvision, which must be complete by then
@@ -28,55 +29,47 @@ from fastai.torch_core import set_seed
 
 from epochcost.frameworks.fastai_clock import ReadClock
 
-VERSION = f"fastai {fastai.__version__}, {pytorch.VERSION}"
-FAILURES = pytorch.FAILURES
-device = pytorch.device
-threads = pytorch.threads
+
+class FastAi(PyTorch):
+    """PyTorch, with fastai's Learner around it."""
+
+    VERSION = f"fastai {fastai.__version__}, {PyTorch.VERSION}"
+
+    def choices(self, recipe: dict) -> dict[str, list]:
+        """Those of PyTorch that fastai has."""
+        left_out = {"compile"}
+        if "fine_tuning" in recipe:
+            left_out |= {"channels_last", "fused_optimizer"}  # fastai's own loaders and optimiser
+        known = super().choices(recipe)
+        return {name: values for name, values in known.items() if name not in left_out}
+
+    def train(self, task: Task, clock: Clock) -> Callable[[np.ndarray], np.ndarray]:
+        pytorch_process.apply(task.settings)
+        if "fine_tuning" in task.recipe:
+            # Only here: fastai.vision would make every start slower.
+            from epochcost.frameworks import fastai_tuning
+
+            return fastai_tuning.train(task, clock)
+        return _fit(task, clock)
 
 
-def choices(recipe: dict) -> dict[str, list]:
-    """Settings that do not change the mathematics: those of PyTorch that fastai has."""
-    known = pytorch.choices(recipe)
-    left_out = {"compile"}
-    if "fine_tuning" in recipe:
-        left_out |= {"channels_last", "fused_optimizer"}  # fastai's own loaders and optimiser
-    return {name: values for name, values in known.items() if name not in left_out}
-
-
-def train(
-    recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Train a workload; everything measured is left in the clock.
-
-    Args:
-        recipe: the workload's entry in config/workloads.yaml.
-        definition: the workload's module.
-        settings: those of `choices` that differ from the framework's own choice.
-
-    Returns:
-        The trained model as a function: a batch of samples -> logits.
-    """
-    pytorch_process.apply(settings)
-    if "fine_tuning" in recipe:
-        # Only here: fastai.vision would make every start slower.
-        from epochcost.frameworks import fastai_tuning
-
-        return fastai_tuning.train(recipe, definition, split, clock, seed, settings)
-    if split.x_validation is None:
+def _fit(task: Task, clock: Clock) -> Callable[[np.ndarray], np.ndarray]:
+    """Train with fastai's `fit`; result as for `Framework.train`."""
+    if task.split.x_validation is None:
         raise InputError("fastai trains only recipes with validation data")
     extent = clock.extent
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     with clock.phase("data"):
         # The loaders draw their shuffling seed when created; a resumed run draws a new one.
-        set_seed(seed + len(clock.epochs))
-        loaders = _loaders(split, extent, recipe, place)
+        set_seed(task.seed + len(clock.epochs))
+        loaders = _loaders(task, extent, place)
     with clock.phase("build"):
-        set_seed(seed)
-        learner = _learner(recipe, definition, split, loaders, place, settings)
+        set_seed(task.seed)
+        learner = _learner(task, loaders, place)
         model = learner.model
     clock.synchronise = pytorch.synchronise_of(place)
     with learner.no_logging():
-        rate, done = recipe["optimizer"]["learning_rate"], len(clock.epochs)
+        rate, done = task.recipe["optimizer"]["learning_rate"], len(clock.epochs)
         clock.resume(partial(pytorch.restore, model, learner.opt, None))
         if done < extent.epochs:
             learner.fit(extent.epochs - done, lr=rate, cbs=ReadClock(clock))
@@ -86,9 +79,10 @@ def train(
     return partial(pytorch.predict, model, place=place)
 
 
-def _loaders(split: Split, extent: Extent, recipe: dict, place: torch.device) -> DataLoaders:
+def _loaders(task: Task, extent: Extent, place: torch.device) -> DataLoaders:
     """Batches of a run's training data, shuffled, and of its validation data."""
-    loss, batch = pytorch_recipe.LOSSES[recipe["loss"]], recipe["batch_size"]
+    split, batch = task.split, task.recipe["batch_size"]
+    loss = pytorch_recipe.LOSSES[task.recipe["loss"]]
     samples, held_out = extent.samples, extent.evaluation_samples
     training = split.x_train[:samples], split.y_train[:samples]
     validation = split.x_validation[:held_out], split.y_validation[:held_out]
@@ -99,14 +93,13 @@ def _loaders(split: Split, extent: Extent, recipe: dict, place: torch.device) ->
     )
 
 
-def _learner(
-    recipe: dict, definition, split: Split, loaders: DataLoaders, place, settings: dict
-) -> Learner:
+def _learner(task: Task, loaders: DataLoaders, place: torch.device) -> Learner:
     """The model of a recipe, with its loss, optimiser and accuracy metric."""
+    recipe, settings = task.recipe, task.settings
     loss = pytorch_recipe.LOSSES[recipe["loss"]]
-    model = definition.torch_model(split, recipe["model"])
+    model = task.model.torch_model(task.split, recipe["model"])
     pytorch_recipe.check_logits(model)
-    if split.weights is None:
+    if task.split.weights is None:
         model.apply(pytorch_recipe.initialise)
     model.to(place)
     loaders.train.tensors, loaders.valid.tensors = pytorch.arrange(

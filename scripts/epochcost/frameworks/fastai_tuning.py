@@ -4,9 +4,11 @@ Three parts are timed: an epoch with the body frozen and an epoch of the whole m
 one-cycle schedule, and predictions with test-time augmentation, which give the accuracy.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import torch
 from fastai.data.core import DataLoaders, Datasets
 from fastai.data.transforms import IntToFloatTensor, Normalize
@@ -20,20 +22,22 @@ from torchvision.models import resnet50
 
 from epochcost.frameworks import pytorch, pytorch_recipe
 from epochcost.frameworks.fastai_clock import ReadClock
+from epochcost.frameworks.framework import Task
 from epochcost.measure.clock import Clock
 from epochcost.measure.extent import Extent
 from epochcost.models import Split
 
 
-def train(recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict):
-    """Fine-tune a model; arguments and result as for `fastai.train`."""
-    extent, tuning = clock.extent, recipe["fine_tuning"]
+def train(task: Task, clock: Clock) -> Callable[[np.ndarray], np.ndarray]:
+    """Fine-tune a model; arguments and result as for `Framework.train`."""
+    recipe, split, extent = task.recipe, task.split, clock.extent
+    tuning = recipe["fine_tuning"]
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     with clock.phase("data"):
-        set_seed(seed + len(clock.epochs))
+        set_seed(task.seed + len(clock.epochs))
         loaders = _loaders(split, extent, recipe, place)
     with clock.phase("build"):
-        model = definition.torch_model(split, recipe["model"])
+        model = task.model.torch_model(split, recipe["model"])
         model.to(place)
         learner = _learner(recipe, model, loaders)
         learner.freeze()

@@ -16,38 +16,39 @@ import numpy as np
 
 from epochcost import files
 from epochcost.errors import InputError
+from epochcost.frameworks.framework import Framework, Task
 from epochcost.measure.children import end_with_parent
 from epochcost.measure.clock import Clock, Epoch
-from epochcost.models import Split
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON = ROOT / ".venvs/keras2/bin/python"
-# How training can fail, besides a non-finite loss.
-FAILURES = (RuntimeError, MemoryError)
 
 
-def device() -> str:
-    """What the model trains on."""
-    return "cpu"
+class Keras2(Framework):
+    """Keras 2 on one of its backends; there is nothing to tune."""
+
+    backend = ""
+    FAILURES = (RuntimeError, MemoryError)
+
+    def device(self) -> str:
+        return "cpu"
+
+    def threads(self) -> None:
+        """Neither backend reports how many."""
+
+    def choices(self, recipe: dict) -> dict[str, list]:
+        return {}
+
+    def train(self, task: Task, clock: Clock) -> None:
+        """The trained model is gone when its process ends."""
+        _train(self.backend, task, clock)
 
 
-def threads() -> None:
-    """Threads within one operation; neither backend reports how many."""
-
-
-def choices(recipe: dict) -> dict[str, list]:
-    """There is nothing to tune."""
-    return {}
-
-
-def train(backend: str, recipe: dict, definition, split: Split, clock: Clock, seed: int) -> None:
-    """Train a workload; everything measured is left in the clock.
+def _train(backend: str, task: Task, clock: Clock) -> None:
+    """Train in a process of its own.
 
     Args:
         backend: tensorflow or cntk.
-
-    Returns:
-        None: the trained model is gone when its process ends.
 
     Raises:
         InputError: the environment does not exist, or cannot import Keras 2.
@@ -58,7 +59,7 @@ def train(backend: str, recipe: dict, definition, split: Split, clock: Clock, se
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with clock.phase("data"):
-            _write_job(folder, recipe, definition, split, clock, seed)
+            _write_job(folder, task, clock)
         clock.phase_now = "train"
         done = subprocess.run(
             [PYTHON, "-E", ROOT / "scripts/keras2.py", folder, "--backend", backend],
@@ -83,8 +84,8 @@ def _environment(home: Path) -> dict[str, str]:
     return os.environ | {"LD_LIBRARY_PATH": libraries.strip(":"), "HOME": str(home)}
 
 
-def _write_job(folder: Path, recipe, definition, split: Split, clock: Clock, seed: int) -> None:
-    extent = clock.extent
+def _write_job(folder: Path, task: Task, clock: Clock) -> None:
+    split, extent = task.split, clock.extent
     parts = {"x_train": split.x_train, "y_train": split.y_train}
     counts = dict.fromkeys(parts, extent.samples)
     if extent.evaluation_steps:
@@ -94,11 +95,11 @@ def _write_job(folder: Path, recipe, definition, split: Split, clock: Clock, see
     for name, values in parts.items():
         np.save(folder / f"{name}.npy", values[: counts[name]])
     job = {
-        "workload": definition.name,
-        "recipe": recipe,
+        "workload": task.model.name,
+        "recipe": task.recipe,
         "schedule": asdict(extent),
         "input_steps": extent.input_steps,
-        "seed": seed,
+        "seed": task.seed,
         "shape": split.shape,
         "vocabulary": split.vocabulary,
     }

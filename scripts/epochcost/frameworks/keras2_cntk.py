@@ -1,14 +1,15 @@
 """Keras 2 on CNTK."""
 
 from epochcost.frameworks import keras2
-from epochcost.frameworks.keras2 import FAILURES, choices, device, threads
 
-__all__ = ["FAILURES", "SOFTWARE", "VERSION", "choices", "device", "threads", "train"]
-
-SOFTWARE = keras2.software("cntk")
-VERSION = keras2.version(SOFTWARE)
+_SOFTWARE = keras2.software("cntk")
 
 
-def train(recipe: dict, definition, split, clock, seed: int, settings: dict) -> None:
-    """Train a workload; arguments as for `keras2.train`."""
-    keras2.train("cntk", recipe, definition, split, clock, seed)
+class Keras2Cntk(keras2.Keras2):
+    """Keras 2 on CNTK."""
+
+    VERSION = keras2.version(_SOFTWARE)
+    backend = "cntk"
+
+    def software(self) -> dict:
+        return _SOFTWARE

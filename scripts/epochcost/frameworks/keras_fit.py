@@ -12,8 +12,10 @@ import keras
 import numpy as np
 
 from epochcost.frameworks import keras_recipe
+from epochcost.frameworks.framework import Task
 from epochcost.measure.clock import Clock, Stopwatch
-from epochcost.models import Split
+
+Predict = Callable[[np.ndarray], np.ndarray]
 
 # Keras's defaults; a user's keras.json may say otherwise.
 keras.config.set_floatx("float32")
@@ -21,37 +23,25 @@ keras.config.set_image_data_format("channels_last")
 
 
 def train(
-    recipe: dict,
-    definition,
-    split: Split,
-    clock: Clock,
-    seed: int,
-    settings: dict,
-    pipeline: Callable | None = None,
-    repeated: Callable | None = None,
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Train a workload; everything measured is left in the clock.
+    task: Task, clock: Clock, pipeline: Callable | None = None, repeated: Callable | None = None
+) -> Predict:
+    """Train a workload (`Framework.train`).
 
     Args:
-        recipe: the workload's entry in config/workloads.yaml.
-        definition: the workload's module.
-        settings: those of the backend's `choices` that differ from the framework's own choice.
         pipeline: makes input from (x, y, batch size, whether it is shuffled); default: Keras's own.
         repeated: makes input that repeats one batch (inputs, labels), in the way that costs the
             backend least; default: a Keras data set.
-
-    Returns:
-        The trained model as a function: a batch of samples -> logits.
     """
+    recipe, split, seed = task.recipe, task.split, task.seed
     extent, batch = clock.extent, recipe["batch_size"]
     with clock.phase("build"):
         _set_seed(seed)
-        model = _compiled(recipe, definition, split, settings, bool(extent.evaluation_steps))
+        model = _compiled(task, bool(extent.evaluation_steps))
         keras_recipe.check_outputs(model, recipe["loss"], split.y_train)
         clock.multiply_adds = keras_recipe.multiply_adds(model)
     clock.resume(partial(_restore, model, seed + len(clock.epochs)))
     clock.synchronise = lambda: _wait_for(model)
-    clock.steps_per_call = settings.get("steps_per_execution", 1)
+    clock.steps_per_call = task.settings.get("steps_per_execution", 1)
     samples, held_out = extent.samples, extent.evaluation_samples
     training = {"x": split.x_train[:samples], "y": split.y_train[:samples], "batch_size": batch}
     validation = {}
@@ -97,13 +87,12 @@ def _without_cudnn(model: keras.Model) -> None:
             layer.use_cudnn = False
 
 
-def _compiled(
-    recipe: dict, definition, split: Split, settings: dict, validates: bool
-) -> keras.Model:
+def _compiled(task: Task, validates: bool) -> keras.Model:
     """The model of a recipe, with its loss, its optimiser and, if it is validated, accuracy."""
+    recipe, settings = task.recipe, task.settings
     if settings.get("precision") == "bfloat16":
         keras.config.set_dtype_policy("mixed_bfloat16")
-    model = definition.keras_model(split, recipe["model"])
+    model = task.model.keras_model(task.split, recipe["model"])
     if keras.backend.backend() == "jax" and ("precision" in settings or "devices" in settings):
         _without_cudnn(model)
     model.compile(

@@ -10,57 +10,69 @@ import numpy as np
 import tensorflow as tf
 
 from epochcost.errors import InputError
-from epochcost.frameworks import keras_fit, memory_choices, of_device, thread_choices
+from epochcost.frameworks import keras_fit
+from epochcost.frameworks.choices import memory_choices, of_device, thread_choices
+from epochcost.frameworks.framework import Framework, Task
 from epochcost.measure import machine
-
-VERSION = f"keras {keras_fit.keras.__version__}, tensorflow {tf.__version__}"
-# How training can fail, besides a non-finite loss.
-FAILURES = (tf.errors.OpError, RuntimeError, MemoryError, ArithmeticError)
+from epochcost.measure.clock import Clock
 
 
-def choices(recipe: dict) -> dict[str, list]:
-    """Settings that do not change the mathematics, the framework's own choice first.
+class KerasTensorflow(Framework):
+    """Keras with TensorFlow's tf.data, tf.function and, on several devices, tf.distribute."""
 
-    input_autotuning: whether tf.data looks for the best number of threads while it runs.
-    steps_per_execution: training steps per call of TensorFlow; a quick run has too few steps for
-        more than 10.
-    jit_compile: whether XLA compiles the training step; by default Keras does so on a GPU.
-    onednn: whether oneDNN's kernels are used (read when TensorFlow is imported).
-    """
-    known = memory_choices() | {
-        "onednn": [True, False],
-        "input_autotuning": [True, False],
-        "steps_per_execution": [1, 10],
-        "jit_compile": ["auto", device() == "cpu"],
-        **thread_choices(machine.allowed_cores()),
-    }
-    return of_device(device(), known)
+    VERSION = f"keras {keras_fit.keras.__version__}, tensorflow {tf.__version__}"
+    FAILURES = (tf.errors.OpError, *Framework.FAILURES)
+
+    def choices(self, recipe: dict) -> dict[str, list]:
+        """The settings.
+
+        input_autotuning: whether tf.data looks for the best number of threads while it runs.
+        steps_per_execution: training steps per call of TensorFlow; a quick run has too few steps
+            for more than 10.
+        jit_compile: whether XLA compiles the training step; by default Keras does so on a GPU.
+        onednn: whether oneDNN's kernels are used (read when TensorFlow is imported).
+        """
+        known = memory_choices() | {
+            "onednn": [True, False],
+            "input_autotuning": [True, False],
+            "steps_per_execution": [1, 10],
+            "jit_compile": ["auto", self.device() == "cpu"],
+            **thread_choices(machine.allowed_cores()),
+        }
+        return of_device(self.device(), known)
+
+    def train(self, task: Task, clock: Clock) -> keras_fit.Predict:
+        settings, batch = task.settings, task.recipe["batch_size"]
+        if settings.get("threads"):
+            tf.config.threading.set_intra_op_parallelism_threads(settings["threads"])
+        pipeline = None
+        if not settings.get("input_autotuning", True):
+            # A resumed run would otherwise repeat the orders of its first epochs.
+            pipeline = partial(_plain_pipeline, task.seed + len(clock.epochs))
+        count = settings.get("devices", 1)
+        if batch % count:
+            raise InputError(
+                f"keras-tensorflow cannot divide a batch of {batch} over {count} devices"
+            )
+        with _strategy(count, self.device()).scope():
+            return keras_fit.train(task, clock, pipeline, _repeated)
+
+    def device(self) -> str:
+        return "gpu" if tf.config.list_physical_devices("GPU") else "cpu"
+
+    def devices(self) -> int:
+        """Without a GPU they are virtual."""
+        return len(tf.config.list_physical_devices("GPU")) or machine.usable_cores()
+
+    def threads(self) -> int:
+        return tf.config.threading.get_intra_op_parallelism_threads()
 
 
-def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
-    """Train a workload; arguments and result as for `keras_fit.train`."""
-    if settings.get("threads"):
-        tf.config.threading.set_intra_op_parallelism_threads(settings["threads"])
-    pipeline = None
-    if not settings.get("input_autotuning", True):
-        # A resumed run would otherwise repeat the orders of its first epochs.
-        pipeline = partial(_plain_pipeline, seed + len(clock.epochs))
-    count = settings.get("devices", 1)
-    if recipe["batch_size"] % count:
-        raise InputError(
-            f"keras-tensorflow cannot divide a batch of {recipe['batch_size']} over {count} devices"
-        )
-    with _strategy(count).scope():
-        return keras_fit.train(
-            recipe, definition, split, clock, seed, settings, pipeline, _repeated
-        )
-
-
-def _strategy(devices: int) -> tf.distribute.Strategy:
+def _strategy(devices: int, device: str) -> tf.distribute.Strategy:
     """How a model is placed on devices: whole on each; on a processor they are virtual."""
     if devices == 1:
         return tf.distribute.get_strategy()
-    kind = device().upper()
+    kind = device.upper()
     if kind == "CPU":
         (processor,) = tf.config.list_physical_devices("CPU")
         parts = [tf.config.LogicalDeviceConfiguration()] * devices
@@ -92,18 +104,3 @@ def _plain_pipeline(
 def _repeated(*batch: np.ndarray) -> tf.data.Dataset:
     """One batch, over and over."""
     return tf.data.Dataset.from_tensors(tuple(tf.constant(part) for part in batch)).repeat()
-
-
-def device() -> str:
-    """What the model trains on."""
-    return "gpu" if tf.config.list_physical_devices("GPU") else "cpu"
-
-
-def devices() -> int:
-    """How many devices one model can be trained on; without a GPU they are virtual."""
-    return len(tf.config.list_physical_devices("GPU")) or machine.usable_cores()
-
-
-def threads() -> int:
-    """Threads within one operation; TensorFlow says 0 for one per core."""
-    return tf.config.threading.get_intra_op_parallelism_threads()

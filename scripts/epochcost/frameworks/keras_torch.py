@@ -6,47 +6,39 @@ os.environ["KERAS_BACKEND"] = "torch"
 
 import torch
 
-from epochcost.frameworks import (
-    keras_fit,
-    kind_of,
-    memory_choices,
-    of_device,
-    pytorch_process,
-    thread_choices,
-)
-
-VERSION = f"keras {keras_fit.keras.__version__}, torch {torch.__version__}"
-# How training can fail, besides a non-finite loss.
-FAILURES = (RuntimeError, MemoryError, ArithmeticError)
+from epochcost.frameworks import keras_fit, pytorch_process
+from epochcost.frameworks.choices import kind_of, memory_choices, of_device, thread_choices
+from epochcost.frameworks.framework import Framework, Task
+from epochcost.measure.clock import Clock
 
 
-def choices(recipe: dict) -> dict[str, list]:
-    """Settings that do not change the mathematics, the framework's own choice first.
+class KerasTorch(Framework):
+    """Keras with PyTorch's tensors, eager."""
 
-    jit_compile: whether torch.compile compiles the training step.
-    onednn: whether oneDNN's kernels are used.
-    flush_denormal: whether the processor flushes denormal numbers to 0.
-    """
-    known = memory_choices() | {
-        "jit_compile": ["auto", True],
-        "onednn": [True, False],
-        **pytorch_process.flush_choices(),
-        **thread_choices(pytorch_process.DEFAULT_THREADS),
-    }
-    return of_device(device(), known)
+    VERSION = f"keras {keras_fit.keras.__version__}, torch {torch.__version__}"
 
+    def choices(self, recipe: dict) -> dict[str, list]:
+        """The settings.
 
-def train(recipe: dict, definition, split, clock, seed: int, settings: dict):
-    """Train a workload; arguments and result as for `keras_fit.train`."""
-    pytorch_process.apply(settings)
-    return keras_fit.train(recipe, definition, split, clock, seed, settings)
+        jit_compile: whether torch.compile compiles the training step.
+        onednn: whether oneDNN's kernels are used.
+        flush_denormal: whether the processor flushes denormal numbers to 0.
+        """
+        known = memory_choices() | {
+            "jit_compile": ["auto", True],
+            "onednn": [True, False],
+            **pytorch_process.flush_choices(),
+            **thread_choices(pytorch_process.DEFAULT_THREADS),
+        }
+        return of_device(self.device(), known)
 
+    def train(self, task: Task, clock: Clock) -> keras_fit.Predict:
+        pytorch_process.apply(task.settings)
+        return keras_fit.train(task, clock)
 
-def device() -> str:
-    """What the model trains on: Keras chooses, and may be told (KERAS_TORCH_DEVICE)."""
-    return kind_of(keras_fit.keras.ops.zeros(()).device.type)
+    def device(self) -> str:
+        """Keras chooses, and may be told (KERAS_TORCH_DEVICE)."""
+        return kind_of(keras_fit.keras.ops.zeros(()).device.type)
 
-
-def threads() -> int:
-    """Threads within one operation."""
-    return torch.get_num_threads()
+    def threads(self) -> int:
+        return torch.get_num_threads()

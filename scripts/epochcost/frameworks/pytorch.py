@@ -13,104 +13,80 @@ import numpy as np
 import torch
 from torch import nn
 
-from epochcost import models
-from epochcost.frameworks import (
-    memory_choices,
-    of_device,
-    pytorch_group,
-    pytorch_process,
-    pytorch_recipe,
-    thread_choices,
-)
+from epochcost.frameworks import pytorch_group, pytorch_process, pytorch_recipe
+from epochcost.frameworks.choices import memory_choices, of_device, thread_choices
+from epochcost.frameworks.framework import Framework, Task
 from epochcost.frameworks.pytorch_group import Group
 from epochcost.measure import machine
 from epochcost.measure.clock import Clock, Epoch
 from epochcost.measure.extent import Extent
-from epochcost.models import Split
-
-VERSION = f"torch {torch.__version__}"
-
-# How training can fail, besides a non-finite loss.
-FAILURES = (RuntimeError, MemoryError, ArithmeticError)
 
 
-def device() -> str:
-    """What the model trains on."""
-    return "gpu" if torch.cuda.is_available() else "cpu"
+class PyTorch(Framework):
+    """A plain loop: forward, backward, step."""
 
+    VERSION = f"torch {torch.__version__}"
 
-def devices() -> int:
-    """How many devices one model can be trained on; without a GPU each is a process."""
-    return torch.cuda.device_count() or machine.usable_cores()
+    def device(self) -> str:
+        return "gpu" if torch.cuda.is_available() else "cpu"
 
+    def devices(self) -> int:
+        """Without a GPU each is a process."""
+        return torch.cuda.device_count() or machine.usable_cores()
 
-def threads() -> int:
-    """Threads within one operation."""
-    return torch.get_num_threads()
+    def threads(self) -> int:
+        return torch.get_num_threads()
 
+    def choices(self, recipe: dict) -> dict[str, list]:
+        """The settings.
 
-def choices(recipe: dict) -> dict[str, list]:
-    """Settings that do not change the mathematics, the framework's own choice first.
+        channels_last: whether pictures and convolutions are stored with channels last.
+        fused_optimizer: whether the optimiser takes its step in one pass over the weights.
+        flush_denormal: whether the processor flushes denormal numbers to 0.
+        compile: whether torch.compile compiles the model.
+        onednn: whether oneDNN's kernels are used.
+        """
+        known = memory_choices() | {
+            "onednn": [True, False],
+            "channels_last": [False, True],
+            "fused_optimizer": [False, True],
+            **pytorch_process.flush_choices(),
+            "compile": [False, True],
+            **thread_choices(pytorch_process.DEFAULT_THREADS),
+        }
+        if recipe["optimizer"]["name"] != "adam":
+            del known["fused_optimizer"]  # of the three, PyTorch has it only for Adam
+        if "kernel" not in recipe["model"]:
+            del known["channels_last"]
+        return of_device(self.device(), known)
 
-    channels_last: whether pictures and convolutions are stored with channels last.
-    fused_optimizer: whether the optimiser takes its step in one pass over the weights.
-    flush_denormal: whether the processor flushes denormal numbers to 0.
-    compile: whether torch.compile compiles the model.
-    onednn: whether oneDNN's kernels are used.
-    """
-    known = memory_choices() | {
-        "onednn": [True, False],
-        "channels_last": [False, True],
-        "fused_optimizer": [False, True],
-        **pytorch_process.flush_choices(),
-        "compile": [False, True],
-        **thread_choices(pytorch_process.DEFAULT_THREADS),
-    }
-    if recipe["optimizer"]["name"] != "adam":
-        del known["fused_optimizer"]  # of the three, PyTorch has it only for Adam
-    if "kernel" not in recipe["model"]:
-        del known["channels_last"]
-    return of_device(device(), known)
-
-
-def train(
-    recipe: dict, definition, split: Split, clock: Clock, seed: int, settings: dict
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Train a workload; everything measured is left in the clock.
-
-    Args:
-        recipe: the workload's entry in config/workloads.yaml.
-        definition: the workload's module.
-        settings: those of `choices` that differ from the framework's own choice.
-
-    Returns:
-        The trained model as a function: a batch of samples -> logits.
-    """
-    pytorch_process.apply(settings)
-    extent, batch = clock.extent, recipe["batch_size"]
-    loss, host = pytorch_recipe.LOSSES[recipe["loss"]], torch.device("cpu")
-    samples = extent.samples
-    held_out = extent.evaluation_samples
-    validation = None
-    with clock.phase("data"):
-        # All of them, even if an epoch is short: picking from few is faster than from many.
-        data = pytorch_recipe.tensors(split.x_train, split.y_train, loss, host)
-        if held_out:
-            validation = pytorch_recipe.tensors(
-                split.x_validation[:held_out], split.y_validation[:held_out], loss, host
-            )
-    training = _Training(recipe, definition.name, split, data, validation, settings)
-    others = (training, extent, seed, clock.epochs, clock.resume_from)
-    with ExitStack() as stack:
-        with clock.phase("build"):
-            count = settings.get("devices", 1)
-            group = stack.enter_context(pytorch_group.started(count, _train_as_another, *others))
-        model = training.fit(group, clock, seed)
-    with clock.phase("measuring"):  # after training, which it would warm up
-        clock.multiply_adds = pytorch_recipe.multiply_adds(model, training.data[0][:1])
-    order = torch.Generator(group.place)
-    time_input(clock, lambda: _batches(group, training.data, samples, batch, order))
-    return partial(predict, model, place=group.place)
+    def train(self, task: Task, clock: Clock) -> Callable[[np.ndarray], np.ndarray]:
+        pytorch_process.apply(task.settings)
+        extent, split, batch = clock.extent, task.split, task.recipe["batch_size"]
+        loss, host = pytorch_recipe.LOSSES[task.recipe["loss"]], torch.device("cpu")
+        held_out = extent.evaluation_samples
+        validation = None
+        with clock.phase("data"):
+            # All of them, even if an epoch is short: picking from few is faster than from many.
+            data = pytorch_recipe.tensors(split.x_train, split.y_train, loss, host)
+            if held_out:
+                validation = pytorch_recipe.tensors(
+                    split.x_validation[:held_out], split.y_validation[:held_out], loss, host
+                )
+        share = _Share(task, data, validation)
+        others = (share, extent, clock.epochs, clock.resume_from)
+        with ExitStack() as stack:
+            with clock.phase("build"):
+                count = task.settings.get("devices", 1)
+                group = stack.enter_context(
+                    pytorch_group.started(count, _train_as_another, *others)
+                )
+            model = share.fit(group, clock)
+        with clock.phase("measuring"):  # after training, which it would warm up
+            clock.multiply_adds = pytorch_recipe.multiply_adds(model, share.data[0][:1])
+        order = torch.Generator(group.place)
+        time_input(clock, lambda: _batches(group, share.data, extent.samples, batch, order))
+        return partial(predict, model, place=group.place)
 
 
 def time_input(clock: Clock, batches: Callable[[], Iterable]) -> None:
@@ -126,40 +102,32 @@ def time_input(clock: Clock, batches: Callable[[], Iterable]) -> None:
 
 
 def _train_as_another(
-    group: Group,
-    training: "_Training",
-    extent: Extent,
-    seed: int,
-    done: list[Epoch],
-    resume_from: Path | None,
+    group: Group, share: "_Share", extent: Extent, done: list[Epoch], resume_from: Path | None
 ) -> None:
     """What the other processes of a group do: the same, with a clock that nobody reads."""
-    pytorch_process.apply(training.settings)
+    pytorch_process.apply(share.task.settings)
     clock = Clock(extent)
     clock.epochs, clock.resume_from = list(done), resume_from
-    training.fit(group, clock, seed)
+    share.fit(group, clock)
 
 
 @dataclass
-class _Training:
-    """The training that each process of a group does on its share.
+class _Share:
+    """What each process of a group trains on.
 
-    definition: the name of the workload's module.
-    split: what the model may look at; each process of a group has a copy.
+    task: each process has a copy.
     data, held_out: inputs and labels.
     """
 
-    recipe: dict
-    definition: str
-    split: Split
+    task: Task
     data: tuple[torch.Tensor, torch.Tensor]
     held_out: tuple[torch.Tensor, torch.Tensor] | None
-    settings: dict
 
-    def fit(self, group: Group, clock: Clock, seed: int) -> nn.Module:
+    def fit(self, group: Group, clock: Clock) -> nn.Module:
         """Build the model and train it to the end of the clock's extent."""
-        extent, batch = clock.extent, self.recipe["batch_size"]
-        place, loss = group.place, pytorch_recipe.LOSSES[self.recipe["loss"]]
+        recipe, seed = self.task.recipe, self.task.seed
+        extent, batch = clock.extent, recipe["batch_size"]
+        place, loss = group.place, pytorch_recipe.LOSSES[recipe["loss"]]
         with clock.phase("data"):
             self.data, self.held_out = (
                 part and tuple(tensor.to(place) for tensor in part)
@@ -169,7 +137,7 @@ class _Training:
             torch.manual_seed(seed)
             model, optimizer = self._build(place)
             trained = group.wrap(model)
-            if self.settings.get("compile"):
+            if self.task.settings.get("compile"):
                 trained = torch.compile(trained)
             order = torch.Generator(place).manual_seed(seed)
             if group.size > 1:
@@ -194,15 +162,15 @@ class _Training:
         return model
 
     def _build(self, place: torch.device) -> tuple[nn.Module, torch.optim.Optimizer]:
-        definition = models.load(self.definition)
-        model = definition.torch_model(self.split, self.recipe["model"])
+        task = self.task
+        model = task.model.torch_model(task.split, task.recipe["model"])
         pytorch_recipe.check_logits(model)
-        if self.split.weights is None:
+        if task.split.weights is None:
             model.apply(pytorch_recipe.initialise)
         model.to(place)
-        optimizer = pytorch_recipe.optimizer_of(self.recipe["optimizer"], model, self.settings)
-        self.data, self.held_out = arrange(model, self.data, self.held_out, self.settings)
-        if self.settings.get("precision") == "bfloat16":
+        optimizer = pytorch_recipe.optimizer_of(task.recipe["optimizer"], model, task.settings)
+        self.data, self.held_out = arrange(model, self.data, self.held_out, task.settings)
+        if task.settings.get("precision") == "bfloat16":
             compute_in_bfloat16(model, place)
         return model, optimizer
 

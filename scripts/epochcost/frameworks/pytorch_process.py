@@ -2,7 +2,7 @@
 
 import torch
 
-from epochcost.frameworks import FLUSH_DENORMAL
+from epochcost.frameworks.registry import FLUSH_DENORMAL
 
 # How many it takes by itself, one per physical core.
 DEFAULT_THREADS = torch.get_num_threads()

@@ -5,7 +5,6 @@ import platform
 import sys
 from importlib import metadata
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from epochcost import __version__
@@ -32,24 +31,25 @@ _PACKAGES = (
 )
 
 
-def versions(framework: ModuleType, settings: dict[str, Any]) -> dict[str, Any]:
+def versions(
+    framework_version: str, device: str, threads: int | None, settings: dict[str, Any]
+) -> dict[str, Any]:
     """The part of a record on which software trained, and with which settings.
 
     Args:
-        framework: the loaded framework (`frameworks.load`).
+        framework_version, device, threads: of the framework (`frameworks.framework.Framework`).
         settings: those that differ from the framework's own.
     """
-    about = {
+    return {
         "python": platform.python_version(),
         "epochcost": __version__,
-        "framework_version": framework.VERSION,
+        "framework_version": framework_version,
         "packages": _versions(),
-        "device": framework.device(),
-        "threads": machine.allowed_cores() if framework.threads() == 0 else framework.threads(),
+        "device": device,
+        "threads": machine.allowed_cores() if threads == 0 else threads,
         "settings": settings,
         "environment": _environment(),
     }
-    return about | getattr(framework, "SOFTWARE", {})  # if it has a Python of its own
 
 
 def _environment() -> str:

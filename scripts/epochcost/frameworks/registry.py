@@ -1,0 +1,106 @@
+"""Which frameworks there are: what is known of each without importing it.
+
+A framework that is kept elsewhere, such as one of a study, is registered by a file of its own; the
+environment variable EPOCHCOST_FRAMEWORKS names it:
+
+    my-framework: {module: my_framework.py, environment: torch, needs: [inputs, torch_model]}
+
+`module` is a path from that file. The other keys are those of `Entry`.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from epochcost import files
+from epochcost.errors import InputError
+from epochcost.frameworks.variants import BFLOAT16, DEVICES, NO_ONEDNN
+
+MORE = "EPOCHCOST_FRAMEWORKS"
+# Settings that several frameworks have. Without the first, a process may be slow or fast, depending
+# on what it freed before. The second matters once Adam's moments of unused weights have decayed,
+# after hundreds of steps.
+KEEP_MEMORY, FLUSH_DENORMAL = "keep_memory", "flush_denormal"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A framework that epochcost can train with.
+
+    module: the module with its class (framework.py): one of this package, or the path of a file.
+    environment: the family of environments in envs/ that contains it.
+    needs: the methods of a workload's model that it calls.
+    late: settings that a search tries only in whole epochs: a quick run may not show their effect,
+        or show one by chance.
+    variants: those that it has besides default and tuned; DEVICES for devices_2, devices_3, ...
+    legacy: it is available on request; `make legacy` creates its environment.
+    """
+
+    module: str
+    environment: str
+    needs: tuple[str, ...] = ("inputs", "keras_model")
+    late: tuple[str, ...] = (KEEP_MEMORY,)
+    variants: tuple[str, ...] = ()
+    legacy: bool = False
+
+
+def _more() -> dict[str, Entry]:
+    """The frameworks that are kept elsewhere."""
+    if not os.environ.get(MORE):
+        return {}
+    path = Path(os.environ[MORE])
+    try:
+        return {name: _entry(path, **given) for name, given in files.read_yaml(path).items()}
+    except (AttributeError, TypeError) as error:
+        raise InputError(f"{path} ({MORE}) is no file of frameworks: {error}") from None
+
+
+def _entry(path: Path, module: str, **given: Any) -> Entry:
+    values = {key: tuple(value) if type(value) is list else value for key, value in given.items()}
+    return Entry(str(path.resolve().parent / module), **values)
+
+
+_TORCH = ("inputs", "torch_model")
+
+FRAMEWORKS = {
+    "keras-tensorflow": Entry(
+        "epochcost.frameworks.keras_tensorflow",
+        environment="tensorflow",
+        late=(KEEP_MEMORY, "input_autotuning"),
+        variants=(NO_ONEDNN, BFLOAT16, DEVICES),
+    ),
+    "keras-torch": Entry(
+        "epochcost.frameworks.keras_torch",
+        environment="torch",
+        late=(KEEP_MEMORY, FLUSH_DENORMAL),
+        variants=(NO_ONEDNN, BFLOAT16),
+    ),
+    "keras-jax": Entry(
+        "epochcost.frameworks.keras_jax", environment="jax", variants=(BFLOAT16, DEVICES)
+    ),
+    "pytorch": Entry(
+        "epochcost.frameworks.pytorch",
+        environment="torch",
+        needs=_TORCH,
+        late=(KEEP_MEMORY, FLUSH_DENORMAL),
+        variants=(NO_ONEDNN, BFLOAT16, DEVICES),
+    ),
+    "fastai": Entry(
+        "epochcost.frameworks.fastai",
+        environment="torch",
+        needs=_TORCH,
+        late=(KEEP_MEMORY, FLUSH_DENORMAL),
+        variants=(NO_ONEDNN,),
+    ),
+    "keras2-tensorflow1": Entry(
+        "epochcost.frameworks.keras2_tensorflow1",
+        environment="keras2",
+        needs=("inputs",),
+        legacy=True,
+    ),
+    "keras2-cntk": Entry(
+        "epochcost.frameworks.keras2_cntk", environment="keras2", needs=("inputs",), legacy=True
+    ),
+    **_more(),
+}
