@@ -27,7 +27,7 @@ def server(tmp_path):
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
-    monkeypatch.setattr(download, "_RETRIES", 0)
+    monkeypatch.setattr(download, "RETRIES", 0)
 
 
 def registry_of(address: str) -> dict:
@@ -171,7 +171,7 @@ def test_a_download_ends_at_the_known_size(endless, tmp_path):
 def test_a_download_without_progress_ends(endless, tmp_path, monkeypatch):
     monkeypatch.setattr(Endless, "piece", b"x")
     monkeypatch.setattr(Endless, "pause_s", 0.05)
-    monkeypatch.setattr(download, "_TIMEOUT_SECONDS", 1)
+    monkeypatch.setattr(download, "TIMEOUT_SECONDS", 1)
     with pytest.raises(InputError, match=r"cannot download .*a\.bin: it sent \d+ bytes in 1 s"):
         fetch(tmp_path / "raw", endless)
     assert not list((tmp_path / "raw/toy").iterdir())

@@ -45,6 +45,36 @@ SHAPES = {
 }
 
 
+SETS = {
+    "mnist": mnist.Mnist, "cifar10": cifar10.Cifar10, "imdb": imdb.Imdb, "twitter": twitter.Twitter,
+    "cats-vs-dogs": cats_vs_dogs.CatsVsDogs, "nietzsche": nietzsche.Nietzsche,
+}  # fmt: skip
+
+
+def prepared(name: str, paths: dict, skipped: Counter | None = None) -> dict[str, np.ndarray]:
+    """What a data set makes of its files."""
+    return SETS[name]().prepare(paths, Counter() if skipped is None else skipped)
+
+
+def refused(name: str, paths: dict, said: str) -> None:
+    """Expect that a data set refuses its files."""
+    with pytest.raises(InputError, match=said):
+        prepared(name, paths)
+
+
+@pytest.fixture
+def of_mirror(tmp_path, mirror):
+    """The arrays of a data set as the mirror has it."""
+
+    def prepare(name: str, kind: str = "complete") -> arrays.Arrays:
+        raw, known = tmp_path / "raw", configuration.load().datasets
+        download.fetch(name, kind, "mirror", known, raw, mirror)
+        preparation.prepare(name, kind, raw, tmp_path / "real")
+        return arrays.load(tmp_path / "real")
+
+    return prepare
+
+
 @pytest.mark.parametrize("name", ["mnist", "nietzsche"])
 def test_generated_data_is_the_same_every_time(tmp_path, name):
     first = preparation.prepare(name, "synthetic", tmp_path, tmp_path / "1").read_text()
@@ -67,11 +97,8 @@ def test_real_and_generated_arrays_have_the_same_shapes_and_types(tmp_path, mirr
     assert made.manifest["source"] == "synthetic"
 
 
-def test_real_mnist_is_mnist(tmp_path, mirror):
-    raw, known = tmp_path / "raw", configuration.load().datasets
-    download.fetch("mnist", "complete", "mirror", known, raw, mirror)
-    preparation.prepare("mnist", "complete", raw, tmp_path / "real")
-    real = arrays.load(tmp_path / "real")
+def test_real_mnist_is_mnist(of_mirror):
+    real = of_mirror("mnist")
     assert real["y_train"][:10].tolist() == [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]
     assert np.bincount(real["y_validation"]).tolist() == [
         980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009,
@@ -130,34 +157,6 @@ def test_an_altered_archive_is_set_aside_before_it_is_read(tmp_path, mirror):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_of_another_kind_is_refused(tmp_path):
-    path = tmp_path / "labels.gz"
-    path.write_bytes(gzip.compress(struct.pack(">ii", 2049, 2) + b"\x01\x02"))
-    assert mnist._read_idx(path, 2049).tolist() == [1, 2]
-    with pytest.raises(InputError, match="magic 2049, not 2051"):
-        mnist._read_idx(path, 2051)
-    path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(InputError, match="not a whole gzip file"):
-        mnist._read_idx(path, 2049)
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"", "not the IDX file it should be"),
-        (struct.pack(">i", 2049) + b"\0", "does not hold as many values as it says"),
-        (struct.pack(">i", 2049), "does not hold as many values as it says"),
-        (struct.pack(">ii", 2049, 3) + b"\x01\x02", "does not hold as many values as it says"),
-        (struct.pack(">ii", 2049, 1) + b"\x01\x02", "does not hold as many values as it says"),
-    ],
-)
-def test_a_table_of_bytes_that_is_not_whole_is_refused(tmp_path, content, said):
-    path = tmp_path / "labels.gz"
-    path.write_bytes(gzip.compress(content))
-    with pytest.raises(InputError, match=said):
-        mnist._read_idx(path, 2049)
-
-
 def digits(tmp_path):
     """Two grey pictures of 28 x 28 and their labels, twice."""
     paths = {}
@@ -174,18 +173,33 @@ def digits(tmp_path):
 
 def test_a_damaged_stream_and_missing_labels_are_refused(tmp_path):
     paths = digits(tmp_path)
-    whole = mnist.Mnist().prepare(paths, Counter())["x_train"]
+    whole = prepared("mnist", paths)["x_train"]
     assert whole.shape == (2, 28, 28)
     assert whole[0, 1, 3] == 31  # the second row begins with the 29th value
     labels = paths["t10k-labels-idx1-ubyte.gz"]
     labels.write_bytes(gzip.compress(struct.pack(">ii", 2049, 1) + b"\x01"))
-    with pytest.raises(InputError, match=r"t10k.* has 2 pictures, and there are 1 labels"):
-        mnist.Mnist().prepare(paths, Counter())
+    refused("mnist", paths, r"t10k.* has 2 pictures, and there are 1 labels")
     whole = bytearray(labels.read_bytes())
     whole[10] ^= 255  # the first byte that is compressed
     labels.write_bytes(whole)
-    with pytest.raises(InputError, match="not a whole gzip file"):
-        mnist.Mnist().prepare(paths, Counter())
+    refused("mnist", paths, "not a whole gzip file")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "not the IDX file it should be"),
+        (struct.pack(">ii", 2051, 2) + b"\x01\x02", "magic 2051, not 2049"),
+        (struct.pack(">i", 2049) + b"\0", "does not hold as many values as it says"),
+        (struct.pack(">i", 2049), "does not hold as many values as it says"),
+        (struct.pack(">ii", 2049, 3) + b"\x01\x02", "does not hold as many values as it says"),
+        (struct.pack(">ii", 2049, 1) + b"\x01\x02", "does not hold as many values as it says"),
+    ],
+)
+def test_a_table_of_bytes_that_is_not_whole_is_refused(tmp_path, content, said):
+    paths = digits(tmp_path)
+    paths["train-labels-idx1-ubyte.gz"].write_bytes(gzip.compress(content))
+    refused("mnist", paths, said)
 
 
 # A label, then the red, green and blue plane, row by row.
@@ -197,7 +211,7 @@ def colours(tmp_path, *more):
     """An archive of CIFAR-10 with one picture in each of its files."""
     path = tmp_path / "cifar-10-binary.tar.gz"
     with tarfile.open(path, "w:gz") as tar:
-        for name in [*cifar10._TRAIN_FILES, cifar10._VALIDATION_FILE, *more]:
+        for name in [*cifar10.TRAIN_FILES, cifar10.VALIDATION_FILE, *more]:
             member = tarfile.TarInfo(name)
             member.size = len(COLOURS)
             tar.addfile(member, io.BytesIO(COLOURS))
@@ -206,7 +220,7 @@ def colours(tmp_path, *more):
 
 def test_cifar_is_read_from_its_archive_and_nothing_is_unpacked(tmp_path):
     ((name, path),) = colours(tmp_path, "../outside.bin").items()
-    values = cifar10.Cifar10().prepare({name: path}, Counter())
+    values = prepared("cifar10", {name: path})
     assert values["x_train"].shape == (5, 32, 32, 3)
     # Row 2, column 9: red 2 * 6 + 9 // 2, and 10 more a plane.
     assert values["x_train"][0, 2, 9].tolist() == [16, 26, 36]
@@ -214,12 +228,11 @@ def test_cifar_is_read_from_its_archive_and_nothing_is_unpacked(tmp_path):
     assert not (tmp_path.parent / "outside.bin").exists()
     with tarfile.open(path) as tar:
         tar.extractall(tmp_path, filter="data", members=tar.getmembers()[:-1])
-    single = [*cifar10._TRAIN_FILES, cifar10._VALIDATION_FILE]
-    from_files = cifar10.Cifar10().prepare({name: tmp_path / name for name in single}, Counter())
+    single = [*cifar10.TRAIN_FILES, cifar10.VALIDATION_FILE]
+    from_files = prepared("cifar10", {name: tmp_path / name for name in single})
     assert all((from_files[name] == values[name]).all() for name in values)
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(InputError, match="is not a whole tar archive"):
-        cifar10.Cifar10().prepare({"cifar-10-binary.tar.gz": path}, Counter())
+    refused("cifar10", {"cifar-10-binary.tar.gz": path}, "is not a whole tar archive")
 
 
 def test_arrays_that_are_not_what_the_manifest_says_are_refused(tmp_path):
@@ -242,11 +255,8 @@ def test_arrays_of_another_version_are_one_line(tmp_path):
         arrays.load(tmp_path)
 
 
-def test_imdb_has_the_published_number_of_words_and_bigrams(tmp_path, mirror):
-    raw, known = tmp_path / "raw", configuration.load().datasets
-    download.fetch("imdb", "complete", "mirror", known, raw, mirror)
-    preparation.prepare("imdb", "complete", raw, tmp_path / "real")
-    real = arrays.load(tmp_path / "real")
+def test_imdb_has_the_published_number_of_words_and_bigrams(of_mirror):
+    real = of_mirror("imdb")
     assert np.bincount(real["y_train"]).tolist() == [12_500, 12_500]
     assert int(real["vocabulary"]) == 20_000
     # The Keras example prints 476 as the mean length of a training review with its bi-grams.
@@ -276,7 +286,7 @@ WHOLE = {
 
 def test_imdb_words_are_numbered_by_frequency_and_bigrams_are_of_the_training_part(tmp_path):
     skipped = Counter()
-    values = imdb.Imdb().prepare(reviews(tmp_path / "a.tar.gz", WHOLE), skipped)
+    values = prepared("imdb", reviews(tmp_path / "a.tar.gz", WHOLE), skipped)
     # good 3, film 4, then by spelling: bad, br, fun, it's; a review starts with 1; 2 is unknown.
     assert values["words_train"].tolist() == [1, 5, 4, 1, 3, 4, 3, 7, 6, 8, 3]
     assert values["ends_train"].tolist() == [3, 11]
@@ -298,19 +308,21 @@ def test_damaged_reviews_are_counted_and_left_out(tmp_path):
         "train/neg/2_1.txt": b" ... \n",
     }
     skipped = Counter()
-    values = imdb.Imdb().prepare(reviews(tmp_path / "a.tar.gz", WHOLE | damaged), skipped)
+    values = prepared("imdb", reviews(tmp_path / "a.tar.gz", WHOLE | damaged), skipped)
     assert skipped == {"not UTF-8": 1, "NUL bytes": 1, "no words": 2}
     assert len(values["y_train"]) == 2
 
 
 def test_an_archive_without_one_class_or_cut_short_is_refused(tmp_path):
     half = {name: content for name, content in WHOLE.items() if "pos" in name}
-    with pytest.raises(InputError, match="does not hold good and bad reviews of its train part"):
-        imdb.Imdb().prepare(reviews(tmp_path / "a.tar.gz", half), Counter())
+    refused(
+        "imdb",
+        reviews(tmp_path / "a.tar.gz", half),
+        "does not hold good and bad reviews of its train part",
+    )
     whole = reviews(tmp_path / "b.tar.gz", WHOLE)["b.tar.gz"]
     whole.write_bytes(whole.read_bytes()[:-40])
-    with pytest.raises(InputError, match="is not a whole tar archive"):
-        imdb.Imdb().prepare({"b.tar.gz": whole}, Counter())
+    refused("imdb", {"b.tar.gz": whole}, "is not a whole tar archive")
 
 
 def test_an_archive_that_seems_to_end_at_a_damaged_header_is_refused(tmp_path):
@@ -319,8 +331,7 @@ def test_an_archive_that_seems_to_end_at_a_damaged_header_is_refused(tmp_path):
     last = stored.rindex(b"aclImdb/")
     stored[last : last + 8] = b"damaged!"
     path.write_bytes(stored)
-    with pytest.raises(InputError, match="is not a whole tar archive"):
-        imdb.Imdb().prepare({path.name: path}, Counter())
+    refused("imdb", {path.name: path}, "is not a whole tar archive")
 
 
 def describe(raw, paths):
@@ -456,7 +467,7 @@ def test_tweets_keep_their_labels_in_both_parts_and_words_are_numbered_by_freque
         files_[name] = tmp_path / name
         files_[name].write_text(10 * text)
     for paths in (archive, files_):
-        values = twitter.Twitter().prepare(paths, Counter())
+        values = prepared("twitter", paths)
         assert (len(values["y_train"]), len(values["y_validation"])) == (18, 2)
         assert set(values["y_train"]) == {0, 1}
         for part in ("train", "validation"):
@@ -487,9 +498,7 @@ def test_no_character_stands_more_than_twice_in_a_row():
 
 def test_a_tweet_without_words_is_kept_as_one_empty_word(tmp_path):
     assert twitter.clean("\u2665") == [""]
-    values = twitter.Twitter().prepare(
-        tweets(tmp_path, "Sentiment Analysis Dataset.csv", THINKNOOK), Counter()
-    )
+    values = prepared("twitter", tweets(tmp_path, "Sentiment Analysis Dataset.csv", THINKNOOK))
     assert len(values["y_train"]) + len(values["y_validation"]) == 3
     lengths = np.diff(values["ends_train"], prepend=0).tolist()
     assert sorted(lengths) == [1, 6, 10]
@@ -503,20 +512,19 @@ def test_tables_of_tweets_that_are_none_are_refused(tmp_path):
         ("training.1600000.processed.noemoticon.csv", "", "no tweets of both classes"),
     ):
         with pytest.raises(InputError, match=message):
-            twitter.Twitter().prepare(tweets(tmp_path, name, content), Counter())
-    with pytest.raises(InputError, match="txt: tweets are in one table, or one text file per"):
-        twitter.Twitter().prepare({"a.txt": tmp_path, "b.txt": tmp_path}, Counter())
+            prepared("twitter", tweets(tmp_path, name, content))
+    refused(
+        "twitter",
+        {"a.txt": tmp_path, "b.txt": tmp_path},
+        "txt: tweets are in one table, or one text file per",
+    )
     path = tmp_path / "tweets.zip"
     path.write_bytes(b"PK")
-    with pytest.raises(InputError, match="not a whole zip archive"):
-        twitter.Twitter().prepare({"tweets.zip": path}, Counter())
+    refused("twitter", {"tweets.zip": path}, "not a whole zip archive")
 
 
-def test_the_mirrors_tweets(tmp_path, mirror):
-    raw, known = tmp_path / "raw", configuration.load().datasets
-    download.fetch("twitter", "subset", "mirror", known, raw, mirror)
-    preparation.prepare("twitter", "subset", raw, tmp_path / "real")
-    real = arrays.load(tmp_path / "real")
+def test_the_mirrors_tweets(of_mirror):
+    real = of_mirror("twitter", "subset")
     assert (len(real["y_train"]), len(real["y_validation"])) == (90_000, 10_000)
     assert np.bincount(real["y_train"]).tolist() == [45_043, 44_957]
     assert int(real["words_train"].max()) < int(real["vocabulary"]) == 51_975
@@ -571,7 +579,7 @@ def test_pictures_of_both_layouts_are_cut_to_the_same_size(tmp_path):
     }
     for contents, order in ((MICROSOFT, [0, 1]), (fastai, [1, 0])):
         skipped = Counter()
-        values = cats_vs_dogs.CatsVsDogs().prepare(pictures(tmp_path, contents), skipped)
+        values = prepared("cats-vs-dogs", pictures(tmp_path, contents), skipped)
         assert values["x_train"].shape == (2, 224, 224, 3)
         assert values["y_train"].tolist() == order
         red, green, blue = values["x_train"][order.index(1)].mean(axis=(0, 1))
@@ -585,8 +593,8 @@ def test_the_middle_of_a_wide_picture_is_cut_out(tmp_path):
     wide.paste("lime", (149, 0, 299, 224))
     buffer = io.BytesIO()
     wide.save(buffer, "JPEG", quality=95)
-    values = cats_vs_dogs.CatsVsDogs().prepare(
-        pictures(tmp_path, MICROSOFT | {"PetImages/Cat/0.jpg": buffer.getvalue()}), Counter()
+    values = prepared(
+        "cats-vs-dogs", pictures(tmp_path, MICROSOFT | {"PetImages/Cat/0.jpg": buffer.getvalue()})
     )
     red, green, red_again = (values["x_train"][0][112, column] for column in (20, 55, 210))
     assert red[0] > 200 > 60 > red[1]
@@ -601,7 +609,7 @@ def test_pictures_that_cannot_be_decoded_are_counted_and_left_out(tmp_path):
         "PetImages/Dog/12.jpg": b"GIF89a, or so it says",
     }
     skipped = Counter()
-    values = cats_vs_dogs.CatsVsDogs().prepare(pictures(tmp_path, MICROSOFT | damaged), skipped)
+    values = prepared("cats-vs-dogs", pictures(tmp_path, MICROSOFT | damaged), skipped)
     assert skipped == {"not a whole picture": 3}
     assert values["x_train"].shape == (2, 224, 224, 3)
 
@@ -615,7 +623,7 @@ def test_a_member_of_the_archive_that_is_damaged_is_counted_and_left_out(tmp_pat
     whole[begin + 200] ^= 255
     path.write_bytes(whole)
     skipped = Counter()
-    values = cats_vs_dogs.CatsVsDogs().prepare({path.name: path}, skipped)
+    values = prepared("cats-vs-dogs", {path.name: path}, skipped)
     assert skipped == {"not a whole picture": 1}
     assert values["y_train"].tolist() == [0, 1]
 
@@ -629,25 +637,24 @@ def test_members_that_python_cannot_unpack_are_counted_and_left_out(tmp_path):
         whole[entry + offset] = value
     path.write_bytes(whole)
     skipped = Counter()
-    values = cats_vs_dogs.CatsVsDogs().prepare({path.name: path}, skipped)
+    values = prepared("cats-vs-dogs", {path.name: path}, skipped)
     assert skipped == {"not a whole picture": 2}
     assert values["y_train"].tolist() == [0, 1]
 
 
 def test_a_class_without_pictures_is_refused(tmp_path):
     cats = {name: content for name, content in MICROSOFT.items() if "Cat" in name}
-    with pytest.raises(InputError, match="holds no pictures of dogs for train"):
-        cats_vs_dogs.CatsVsDogs().prepare(pictures(tmp_path, cats), Counter())
+    refused("cats-vs-dogs", pictures(tmp_path, cats), "holds no pictures of dogs for train")
     damaged = {"PetImages/Dog/12499.jpg": b""}
-    with pytest.raises(InputError, match="holds no pictures of dogs for validation"):
-        cats_vs_dogs.CatsVsDogs().prepare(pictures(tmp_path, MICROSOFT | damaged), Counter())
+    refused(
+        "cats-vs-dogs",
+        pictures(tmp_path, MICROSOFT | damaged),
+        "holds no pictures of dogs for validation",
+    )
 
 
-def test_the_mirrors_pictures_are_whole(tmp_path, mirror):
-    raw, known = tmp_path / "raw", configuration.load().datasets
-    download.fetch("cats-vs-dogs", "subset", "mirror", known, raw, mirror)
-    preparation.prepare("cats-vs-dogs", "subset", raw, tmp_path / "real")
-    real = arrays.load(tmp_path / "real")
+def test_the_mirrors_pictures_are_whole(of_mirror):
+    real = of_mirror("cats-vs-dogs", "subset")
     assert real["x_train"].shape == (800, 224, 224, 3)
     assert np.bincount(real["y_train"]).tolist() == [400, 400]
     assert np.bincount(real["y_validation"]).tolist() == [100, 100]
@@ -661,7 +668,7 @@ def writings(tmp_path):
 
 
 def test_writings_are_numbers_of_their_lower_case_characters(tmp_path):
-    values = nietzsche.Nietzsche().prepare(writings(tmp_path), Counter())
+    values = prepared("nietzsche", writings(tmp_path))
     assert values["alphabet"].tolist() == [ord("\n"), ord("a"), ord("b")]
     assert values["text"].tolist() == 10 * [1, 2, 0, 2, 1]
 
@@ -677,8 +684,7 @@ def test_writings_are_numbers_of_their_lower_case_characters(tmp_path):
 def test_writings_that_make_no_text_are_refused(tmp_path, text, said):
     path = tmp_path / "nietzsche.txt"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=said):
-        nietzsche.Nietzsche().prepare({path.name: path}, Counter())
+    refused("nietzsche", {path.name: path}, said)
 
 
 SMALLEST = {
@@ -691,11 +697,11 @@ SMALLEST = {
 }
 # How many samples are generated, so few that all of them are made in a second.
 FEW = {
-    mnist: {"_TRAIN": 40, "_VALIDATION": 20},
-    cifar10: {"_TRAIN": 40, "_VALIDATION": 20},
-    imdb: {"_REVIEWS": 60},
-    twitter: {"_TWEETS": 60},
-    cats_vs_dogs: {"_TRAIN": 6, "_VALIDATION": 6},
+    mnist: {"TRAIN": 40, "VALIDATION": 20},
+    cifar10: {"TRAIN": 40, "VALIDATION": 20},
+    imdb: {"REVIEWS": 60},
+    twitter: {"TWEETS": 60},
+    cats_vs_dogs: {"TRAIN": 6, "VALIDATION": 6},
     nietzsche: {},
 }
 

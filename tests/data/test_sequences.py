@@ -16,7 +16,7 @@ def test_texts_keep_their_end_and_are_filled_up_with_zeros():
 
 
 def test_parts_of_many_texts_are_joined_text_by_text(monkeypatch):
-    monkeypatch.setattr("epochcost.data.sequences._ROWS", 3)
+    monkeypatch.setattr("epochcost.data.sequences.ROWS", 3)
     tokens, ends = joined((TOKENS, ENDS), (np.array([70_000, 8], np.int32), np.array([1, 1, 1, 2])))
     assert tokens.tolist() == [1, 2, 3, 70_000, 4, 5, 6, 7, 8]
     assert ends.tolist() == [4, 4, 6, 9]

@@ -19,7 +19,7 @@ def torch_model(split, hyper):
 @pytest.fixture
 def named(tmp_path, monkeypatch):
     """The recipe id of a workload whose Python file has the given content."""
-    monkeypatch.setattr(recipes, "_MODELS", tmp_path)
+    monkeypatch.setattr(recipes, "MODELS", tmp_path)
     entry = recipes.load(WORKLOADS)["mnist_mlp"]
 
     def ask(content: str, workload: str = "mine") -> str:
@@ -48,6 +48,6 @@ def test_the_models_of_the_study_stay_what_they_are(named):
 
 
 def test_a_file_that_is_not_there_is_left_to_others_to_refuse(tmp_path, monkeypatch):
-    monkeypatch.setattr(recipes, "_MODELS", tmp_path)
+    monkeypatch.setattr(recipes, "MODELS", tmp_path)
     entry = recipes.load(WORKLOADS)["mnist_mlp"]
     assert recipes.separate({"mine": entry})[0]["mine"]["code"] == ""

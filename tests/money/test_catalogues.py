@@ -172,7 +172,7 @@ def test_a_second_call_adds_what_a_provider_lacked_in_the_first(book):
 def test_a_catalogue_without_an_end_is_left(monkeypatch, tmp_path):
     (tmp_path / "gcp").mkdir()
     (tmp_path / "gcp/vms.csv").write_bytes(b"x" * 3_000_000)
-    monkeypatch.setattr(catalogues, "_MOST_BYTES", 2 * 2**20)
+    monkeypatch.setattr(catalogues, "MOST_BYTES", 2 * 2**20)
     with pytest.raises(InputError, match="more than 2 MiB"):
         catalogues.read(tmp_path.as_uri(), ["gcp"])
 

@@ -85,7 +85,7 @@ def test_many_runs_have_the_same_interval_as_if_each_ratio_were_tried(monkeypatc
     rng = np.random.default_rng(3)
     values, over = rng.lognormal(0, 0.1, 40), rng.lognormal(0.05, 0.1, 50)
     tried = intervals.ratio_interval(values, over)
-    monkeypatch.setattr(intervals, "_MOST_PAIRS", 10)
+    monkeypatch.setattr(intervals, "MOST_PAIRS", 10)
     searched = intervals.ratio_interval(values, over)
     assert searched.low == pytest.approx(tried.low, rel=1e-3)
     assert searched.high == pytest.approx(tried.high, rel=1e-3)

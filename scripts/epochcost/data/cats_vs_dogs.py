@@ -24,7 +24,7 @@ _FASTAI = re.compile(r"dogscats/(train|valid)/(cat|dog)s/(?:cat|dog)\.(\d+)\.jpg
 _MICROSOFT = re.compile(r"PetImages/(Cat|Dog)/(\d+)\.jpg")
 _FIRST_HELD_OUT = 11_500
 # Generated pictures.
-_TRAIN, _VALIDATION = 800, 200
+TRAIN, VALIDATION = 800, 200
 
 
 class CatsVsDogs(DataSet):
@@ -55,7 +55,7 @@ class CatsVsDogs(DataSet):
         """800 + 200 pictures (not 25,000, which would be 3.8 GB): a coarse pattern per class."""
         patterns = rng.integers(0, 150, (2, 7, 7, 3), dtype=np.uint8).repeat(32, 1).repeat(32, 2)
         values = {}
-        for part, count in (("train", _TRAIN), ("validation", _VALIDATION)):
+        for part, count in (("train", TRAIN), ("validation", VALIDATION)):
             labels = rng.integers(0, 2, count, dtype=np.uint8)
             pictures = rng.integers(0, 100, (count, SIDE, SIDE, 3), dtype=np.uint8)
             pictures += patterns[labels]

@@ -12,10 +12,10 @@ from epochcost.data.synthetic import mislabel
 from epochcost.errors import InputError
 
 _FOLDER = "cifar-10-batches-bin"
-_TRAIN_FILES = [f"{_FOLDER}/data_batch_{number}.bin" for number in range(1, 6)]
-_VALIDATION_FILE = f"{_FOLDER}/test_batch.bin"
+TRAIN_FILES = [f"{_FOLDER}/data_batch_{number}.bin" for number in range(1, 6)]
+VALIDATION_FILE = f"{_FOLDER}/test_batch.bin"
 _ARCHIVE = "cifar-10-binary.tar.gz"
-_TRAIN, _VALIDATION = 50_000, 10_000
+TRAIN, VALIDATION = 50_000, 10_000
 _RECORD = 1 + 3 * 32 * 32  # a label byte, then the red, green and blue plane
 
 
@@ -29,13 +29,13 @@ class Cifar10(DataSet):
             x_train (50000, 32, 32, 3), x_validation (10000, 32, 32, 3), y_train and y_validation,
             uint8.
         """
-        wanted = [*_TRAIN_FILES, _VALIDATION_FILE]
+        wanted = [*TRAIN_FILES, VALIDATION_FILE]
         if _ARCHIVE in paths:
             batches = _members(paths[_ARCHIVE], wanted)
         else:
             batches = {name: paths[name].read_bytes() for name in wanted}
-        x_train, y_train = _pictures(b"".join(batches[name] for name in _TRAIN_FILES))
-        x_validation, y_validation = _pictures(batches[_VALIDATION_FILE])
+        x_train, y_train = _pictures(b"".join(batches[name] for name in TRAIN_FILES))
+        x_validation, y_validation = _pictures(batches[VALIDATION_FILE])
         return {
             "x_train": x_train,
             "y_train": y_train,
@@ -49,7 +49,7 @@ class Cifar10(DataSet):
             np.uint8
         )
         values = {}
-        for split, count in (("train", _TRAIN), ("validation", _VALIDATION)):
+        for split, count in (("train", TRAIN), ("validation", VALIDATION)):
             labels = rng.integers(0, 10, count, dtype=np.uint8)
             pictures = rng.integers(0, 100, (count, 32, 32, 3), dtype=np.uint8)
             pictures += patterns[labels]

@@ -16,8 +16,8 @@ from epochcost import files
 from epochcost.data.registry import Archive, File, archive_in_mirror, archives
 from epochcost.errors import InputError
 
-_RETRIES = 3
-_TIMEOUT_SECONDS = 60
+RETRIES = 3
+TIMEOUT_SECONDS = 60
 # Less than this in the time above is no progress.
 _LEAST_BYTES = 64 * 1024
 _PIECE = 256 * 1024
@@ -144,7 +144,7 @@ def _download(file: File, target: Path) -> None:
         # The downloader checks; for some files only the start of the checksum is published.
         registry={target.name: f"sha256:{file.sha256}" if len(file.sha256) == 64 else None},
         urls={target.name: file.url},
-        retry_if_failed=_RETRIES,
+        retry_if_failed=RETRIES,
     )
     aside = _free_name(target)
     try:
@@ -196,14 +196,14 @@ def _bar(size: int) -> tqdm:
 def _pieces(url: str) -> Iterator[bytes]:
     """What a server sends, piece by piece as it comes."""
     try:
-        with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as answer:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
             since, received = time.monotonic(), 0
             while piece := answer.read1(_PIECE):
                 yield piece
                 received += len(piece)
                 if received >= _LEAST_BYTES:
                     since, received = time.monotonic(), 0
-                elif time.monotonic() - since > _TIMEOUT_SECONDS:
-                    raise TimeoutError(f"it sent {received} bytes in {_TIMEOUT_SECONDS} s")
+                elif time.monotonic() - since > TIMEOUT_SECONDS:
+                    raise TimeoutError(f"it sent {received} bytes in {TIMEOUT_SECONDS} s")
     except (OSError, http.client.HTTPException) as error:
         raise requests.exceptions.ConnectionError(str(error)) from None

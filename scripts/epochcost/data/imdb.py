@@ -19,7 +19,7 @@ from epochcost.errors import InputError
 
 # 0 is for padding.
 START, UNKNOWN, _FIRST_WORD, _NUMBERS = 1, 2, 3, 20_000
-_REVIEWS = 25_000
+REVIEWS = 25_000
 _MEMBER = re.compile(r"aclImdb/(train|test)/(neg|pos)/(\d+)_\d+\.txt")
 _SPACES = str.maketrans({c: " " for c in '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'})
 
@@ -55,8 +55,8 @@ class Imdb(DataSet):
         """Reviews of about IMDb's lengths; words follow Zipf's law, and half lean to each class."""
         values = {}
         for part in ("train", "validation"):
-            labels = rng.integers(0, 2, _REVIEWS, dtype=np.uint8)
-            lengths = np.clip(rng.lognormal(5.2, 0.65, _REVIEWS).astype(int), 12, 2400)
+            labels = rng.integers(0, 2, REVIEWS, dtype=np.uint8)
+            lengths = np.clip(rng.lognormal(5.2, 0.65, REVIEWS).astype(int), 12, 2400)
             ends = np.cumsum(lengths)
             words = rng.zipf(1.24, ends[-1]) % (_NUMBERS - _FIRST_WORD) + _FIRST_WORD
             # Odd numbers are a little more frequent in good reviews, even ones in bad reviews.

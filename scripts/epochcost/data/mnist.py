@@ -12,7 +12,7 @@ from epochcost.data.synthetic import mislabel
 from epochcost.errors import InputError
 
 _IMAGES, _LABELS = 2051, 2049  # magic numbers of the IDX format
-_TRAIN, _VALIDATION, _SIDE, _CLASSES = 60_000, 10_000, 28, 10
+TRAIN, VALIDATION, _SIDE, _CLASSES = 60_000, 10_000, 28, 10
 
 
 class Mnist(DataSet):
@@ -39,8 +39,8 @@ class Mnist(DataSet):
         coarse = rng.random((_CLASSES, 7, 7)) > 0.6
         shapes = np.kron(coarse, np.ones((4, 4))).astype(np.float32) * 160
         return {
-            **_draw(rng, shapes, _TRAIN, "train"),
-            **_draw(rng, shapes, _VALIDATION, "validation"),
+            **_draw(rng, shapes, TRAIN, "train"),
+            **_draw(rng, shapes, VALIDATION, "validation"),
         }
 
 

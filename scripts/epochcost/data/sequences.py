@@ -3,7 +3,7 @@
 import numpy as np
 
 # Enough rows at a time to be fast, few enough to need little memory.
-_ROWS = 65_536
+ROWS = 65_536
 
 
 def padded(tokens: np.ndarray, ends: np.ndarray, length: int, zeros: str = "ahead") -> np.ndarray:
@@ -20,8 +20,8 @@ def padded(tokens: np.ndarray, ends: np.ndarray, length: int, zeros: str = "ahea
     result = np.zeros((len(ends), length), np.int32)
     starts = np.concatenate([[0], ends[:-1]])
     places = np.arange(length)
-    for first in range(0, len(ends), _ROWS):
-        rows = slice(first, first + _ROWS)
+    for first in range(0, len(ends), ROWS):
+        rows = slice(first, first + ROWS)
         kept = np.minimum(ends[rows] - starts[rows], length)[:, np.newaxis]
         used = places >= length - kept if zeros == "ahead" else places < kept
         # Rows are read in order, and so are the tokens that they keep.

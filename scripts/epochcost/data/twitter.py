@@ -39,7 +39,7 @@ _NO_MARK = re.compile(r"[^A-Za-z0-9(),!?'`]")
 _MORE_THAN_TWICE = re.compile(r"(.)\1+")
 _SPLIT_OFF = re.compile(r"(n't|'(?:s|ve|re|d|ll)|[(),!?])")
 # Generated data take these from the study (Manne 2018) and the longest of 100,000 real tweets.
-_TWEETS, _VOCABULARY, _LONGEST = 1_578_627, 274_562, 117
+TWEETS, _VOCABULARY, _LONGEST = 1_578_627, 274_562, 117
 _HELD_OUT = 0.1
 _SEED = 123
 
@@ -78,8 +78,8 @@ class Twitter(DataSet):
 
     def synthetic(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """As many tweets and words as the study had; they follow Zipf's law and lean to a class."""
-        labels = rng.integers(0, 2, _TWEETS, dtype=np.uint8)
-        lengths = np.clip(rng.normal(15, 7, _TWEETS).astype(np.int32), 1, _LONGEST)
+        labels = rng.integers(0, 2, TWEETS, dtype=np.uint8)
+        lengths = np.clip(rng.normal(15, 7, TWEETS).astype(np.int32), 1, _LONGEST)
         lengths[0] = _LONGEST
         total = int(lengths.sum())
         words = rng.zipf(1.4, total) % (_VOCABULARY - 2) + 1

@@ -18,7 +18,7 @@ STUDY = frozenset(
     ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm", "twitter_bilstm",
      "nietzsche_lstm", "catsdogs_resnet50")
 )  # fmt: skip
-_MODELS = Path(__file__).parent
+MODELS = Path(__file__).parent
 _TEMPLATE = "template"
 
 
@@ -53,7 +53,7 @@ def load(path: Path) -> dict[str, dict[str, Any]]:
 
 def in_folders() -> dict[str, dict[str, Any]]:
     """The entries of the workloads that have a folder of their own, by its name."""
-    entries = (path for path in _MODELS.glob("*/workload.yaml") if path.parent.name != _TEMPLATE)
+    entries = (path for path in MODELS.glob("*/workload.yaml") if path.parent.name != _TEMPLATE)
     return {path.parent.name: files.read_yaml(path) for path in sorted(entries)}
 
 
@@ -93,6 +93,6 @@ def separate(
 
 def _code_of(workload: str) -> str:
     """A checksum of the code in a workload's Python file, or in its folder; "" without any."""
-    paths = [_MODELS / f"{workload}.py", *sorted((_MODELS / workload).rglob("*.py"))]
+    paths = [MODELS / f"{workload}.py", *sorted((MODELS / workload).rglob("*.py"))]
     code = b"".join(files.code(path) for path in paths if path.is_file())
     return hashlib.sha256(code).hexdigest()[:8] if code else ""

@@ -48,7 +48,7 @@ _GPUS = re.compile(r"(?P<count>\d+) x (?P<name>\S+)")
 # "Oregon, US, NA" and "East Coast (NY2)" are in the regions US and NY2 of price files.
 _BETWEEN_WORDS = re.compile(r"[\s,()]+")
 # No file of the catalogue has 10 MB; none takes minutes.
-_MOST_BYTES, _PATIENCE_S, _SILENCE_S = 64 * 2**20, 300.0, 60.0
+MOST_BYTES, _PATIENCE_S, _SILENCE_S = 64 * 2**20, 300.0, 60.0
 # So many odd rows of a file are named, of more their number.
 _MOST_NAMED = 3
 
@@ -208,8 +208,8 @@ def _fetched(place: str) -> bytes:
         while part := reply.read1(2**16):
             parts.append(part)
             size += len(part)
-            if size > _MOST_BYTES:
-                raise InputError(f"it has more than {_MOST_BYTES // 2**20} MiB")
+            if size > MOST_BYTES:
+                raise InputError(f"it has more than {MOST_BYTES // 2**20} MiB")
             if time.monotonic() - begun > _PATIENCE_S:
                 raise InputError(f"it takes more than {_PATIENCE_S:g} s")
     return b"".join(parts)

@@ -16,7 +16,7 @@ CONFIDENCE = 0.95
 # With fewer runs, no interval contains the median with that confidence.
 FEWEST_RUNS = 6
 # With more pairs of runs, the interval of their ratio is found by a search.
-_MOST_PAIRS = 10_000
+MOST_PAIRS = 10_000
 # Without a limit, a machine that never settles would be measured forever.
 MOST_RUNS = 100
 
@@ -73,7 +73,7 @@ def ratio_interval(values: Sequence[float], over: Sequence[float]) -> Interval |
     upper, lower = np.asarray(values, float), np.asarray(over, float)
     if min(len(upper), len(lower)) < 1:
         return None
-    if len(upper) * len(lower) > _MOST_PAIRS and min(len(upper), len(lower)) > 10:
+    if len(upper) * len(lower) > MOST_PAIRS and min(len(upper), len(lower)) > 10:
         return _searched_interval(upper, lower)
     pairs = np.divide.outer(upper, lower)
     ratios = np.unique(pairs)

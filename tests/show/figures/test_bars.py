@@ -147,16 +147,16 @@ def test_a_free_machine_is_drawn(relative):
 def test_the_headline_says_what_it_rests_on(relative):
     shown = rows_of(relative())
     assert (
-        bars._headline(shown, bars.QUANTITIES[0], "MNIST", BASE)
+        bars.headline(shown, bars.QUANTITIES[0], "MNIST", BASE)
         .split("(")[1]
         .startswith("predicted")
     )
     poor = shown[shown.source_id.eq("own")].assign(
         predicted=False, quality_reached=False, time_relative=0.01
     )
-    text = bars._headline(pd.concat([poor, shown]), bars.QUANTITIES[0], "MNIST", BASE)
+    text = bars.headline(pd.concat([poor, shown]), bars.QUANTITIES[0], "MNIST", BASE)
     assert "0.01" not in text
-    text = bars._headline(poor, bars.QUANTITIES[0], "MNIST", BASE)
+    text = bars.headline(poor, bars.QUANTITIES[0], "MNIST", BASE)
     assert text == "MNIST: no run here reached the quality target"
 
 
@@ -165,7 +165,7 @@ def test_a_tuned_run_is_told_from_a_default_one(relative):
     own = table[table.source_id.eq("own")]
     shown = rows_of(pd.concat([table, own.assign(variant="tuned")]))
     shown = shown.assign(apart=names.tell_apart(shown))
-    said = [bars._row_name(row, bars.QUANTITIES[0]) for row in shown.itertuples()]
+    said = [bars.row_name(row, bars.QUANTITIES[0]) for row in shown.itertuples()]
     said = [" ".join(name.split()) for name in said]  # on one line
     assert sum("(tuned)" in name for name in said) == 1
     assert sum("nothing beat the defaults" in name for name in said) == 1
@@ -249,7 +249,7 @@ def test_the_headline_says_the_kind_of_a_price_that_differs(relative):
         price_kind=shown.price_kind.mask(own, "spot"),
         mixed_price_kinds=shown.mixed_price_kinds.mask(own, True),
     )
-    text = bars._headline(spot, bars.QUANTITIES[1], "MNIST", BASE)
+    text = bars.headline(spot, bars.QUANTITIES[1], "MNIST", BASE)
     assert text.endswith("(predicted, spot price)")
 
 

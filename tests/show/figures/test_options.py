@@ -159,9 +159,9 @@ def test_the_factors_of_a_change_begin_where_the_one_before_ends(drawn_history):
 
 
 def test_the_name_of_what_was_measured_here_is_where_there_is_room():
-    assert history_figure._room_above(0.03, [0.027, 0.07, 0.01])
-    assert not history_figure._room_above(0.03, [0.033, 0.01])
-    assert not history_figure._room_above(0.03, [])
+    assert history_figure.room_above(0.03, [0.027, 0.07, 0.01])
+    assert not history_figure.room_above(0.03, [0.033, 0.01])
+    assert not history_figure.room_above(0.03, [])
 
 
 def test_the_headline_of_a_history_says_what_it_rests_on(choices, runs, market):
@@ -169,7 +169,7 @@ def test_the_headline_of_a_history_says_what_it_rests_on(choices, runs, market):
     change = history.Change(1, 1, 1, 1)
     subset = best.copy()
     subset["data_complete"], subset["noisy_runs"] = False, 1
-    texts = [history_figure._headline(change, one, "MNIST", "then") for one in (best, subset)]
+    texts = [history_figure.headline(change, one, "MNIST", "then") for one in (best, subset)]
     assert texts[1].removeprefix(texts[0].rstrip(")")) == ", subset of the data, disturbed)"
 
 

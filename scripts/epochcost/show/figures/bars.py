@@ -84,7 +84,7 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
     """
     style.apply()
     rows = rows.assign(apart=names.tell_apart(rows))
-    labels = [_row_name(row, quantity) for row in rows.itertuples()]
+    labels = [row_name(row, quantity) for row in rows.itertuples()]
     height = max([_ROW_HEIGHT, *(_LINE_HEIGHT * len(label.splitlines()) for label in labels)])
     figure, axes = plt.subplots(figsize=(_WIDTH, 1.9 + height * len(rows)), layout="constrained")
     low, high = _limits(rows, quantity.ratio)
@@ -109,7 +109,7 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
     axes.axvline(1, color=style.INK, linestyle=(0, (4, 3)), linewidth=1.2, zorder=1)
     _rows_axis(axes, rows, labels)
     _ratio_axis(axes, quantity, base, low, high)
-    style.headline(figure, _headline(rows, quantity, title, base))
+    style.headline(figure, headline(rows, quantity, title, base))
     _legend(figure, rows[rows[quantity.ratio] > 0])
     if rows.synthetic[rows[quantity.ratio].notna()].any():
         axes.text(
@@ -207,7 +207,7 @@ def _ratio_axis(axes, quantity: Quantity, base: Base, low: float, high: float) -
     axes.set_xlabel(label, fontsize=10)
 
 
-def _row_name(row, quantity: Quantity) -> str:
+def row_name(row, quantity: Quantity) -> str:
     """Machine and framework, then remarks, in lines that leave room for the bars."""
     framework = names.framework(row.framework, row.variant)
     notes = [note for note in (row.apart, *remarks.of_row(row)) if note not in ("", "predicted")]
@@ -224,7 +224,7 @@ def _price_remark(row, quantity: Quantity) -> list[str]:
     return [f"{names.price_kind(row.price_kind)} price"] if mixed else []
 
 
-def _headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> str:
+def headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> str:
     """The message: how the best own row compares with the base; without one, what is shown."""
     own = rows[rows.source_id.eq(OWN) & rows[quantity.ratio].notna()]
     if own.empty:

@@ -72,7 +72,7 @@ def draw(options: pd.DataFrame, title: str) -> plt.Figure:
     axes.set_ylabel("bill for one training")
     axes.spines[["top", "right"]].set_visible(False)
     _legend(figure, shown)
-    style.headline(figure, _headline(shown, free, title))
+    style.headline(figure, headline(shown, free, title))
     return figure
 
 
@@ -158,7 +158,7 @@ def _marks(best: pd.Series) -> str:
     return f" ({', '.join(marks)})" if marks else ""
 
 
-def _headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
+def headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
     gifts = ", ".join(free.hardware_label.unique())
     offered = f" ({gifts}: free)" if gifts else ""
     compared = options[options.context.eq("")]

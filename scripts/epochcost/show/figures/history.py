@@ -48,7 +48,7 @@ def draw(
     if best is not None:
         date = pd.to_datetime(best.date)
         axes.plot(date, best.marginal_usd, "D", color=style.colour("local"), markersize=9)
-        above = _room_above(best.marginal_usd, [usd for _, usd, _ in ends])
+        above = room_above(best.marginal_usd, [usd for _, usd, _ in ends])
         axes.annotate(
             f"{best.hardware_label}\nmeasured here{_notes(best)}", (date, best.marginal_usd),
             xytext=(-8, 4 if above else -4), textcoords="offset points", ha="right",
@@ -63,7 +63,7 @@ def draw(
     axes.set_ylabel("training alone, at that day's price")
     axes.spines[["top", "right"]].set_visible(False)
     _split(split, change, base)
-    style.headline(figure, _headline(change, best, title, base))
+    style.headline(figure, headline(change, best, title, base))
     _name_lines(axes, ends)
     return figure
 
@@ -87,7 +87,7 @@ def _name_lines(axes, ends: list[tuple[pd.Timestamp, float, str]]) -> None:
         )  # fmt: skip
 
 
-def _room_above(usd: float, lines: list[float]) -> bool:
+def room_above(usd: float, lines: list[float]) -> bool:
     """Whether the nearest of the lines above a cost is farther from it than that below."""
     above = min((line / usd for line in lines if line >= usd), default=math.inf)
     below = min((usd / line for line in lines if line < usd), default=math.inf)
@@ -135,7 +135,7 @@ def _split(axes, change: Change | None, base: str) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _headline(change: Change | None, best: pd.Series | None, title: str, base: str) -> str:
+def headline(change: Change | None, best: pd.Series | None, title: str, base: str) -> str:
     if change is None:
         return f"{title}: what its training has cost since it was published"
     said = f"training costs {amounts.ratio(change.whole)} what {base} cost{_notes(best)}"
