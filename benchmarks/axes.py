@@ -5,12 +5,12 @@ framework: the predicted training time with the recipe's batch on all cores, and
 """
 
 import argparse
-from typing import Any
 
 import quick_runs
 from quick_runs import ROOT
 
 from epochcost import files
+from epochcost.record.types import Record
 from epochcost.show.wording import amounts, names
 
 DEFAULT = "default"
@@ -27,19 +27,19 @@ def main() -> None:
     runs = quick_runs.read(parser.parse_args().records)
     recipes = files.read_yaml(ROOT / "config/workloads.yaml")
 
-    def key(one: dict[str, Any]) -> tuple[str, str, str]:
-        workload = one["run"]["workload"]
-        return workload, one["run"]["framework"], axis(one, recipes[workload]["batch_size"])
+    def key(one: Record) -> tuple[str, str, str]:
+        workload = one.run.workload
+        return workload, one.run.framework, axis(one, recipes[workload]["batch_size"])
 
     print(table(quick_runs.seconds_by(key, runs)))
 
 
-def axis(one: dict[str, Any], batch_size: int) -> str:
+def axis(one: Record, batch_size: int) -> str:
     """What a run changed: cores, variant or batch size."""
-    cores, batch = one["machine"]["usable_cores"], one["settings"]["batch_size"]
-    if cores < one["machine"]["logical_cores"]:
+    cores, batch = one.machine.usable_cores, one.settings["batch_size"]
+    if cores < one.machine.logical_cores:
         return "1 core" if cores == 1 else f"{cores} cores"
-    return one["run"]["variant"] if batch == batch_size else f"batch {batch}"
+    return one.run.variant if batch == batch_size else f"batch {batch}"
 
 
 def table(found: dict[tuple[str, str, str], float]) -> str:

@@ -11,22 +11,23 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from epochcost.record import hosts, record
+from epochcost.record.types import Record
 from epochcost.results.rows import status_of
 from epochcost.statistics.prediction import predict
 
 
-def read(folder: Path) -> list[dict[str, Any]]:
+def read(folder: Path) -> list[Record]:
     """The records of successful quick runs below `folder`; exits if of several machines."""
     runs = [content for _, content in record.read_all(folder)]
     if len({hosts.key_of(content) for content in runs}) != 1:
         sys.exit(f"{folder} holds no records, or those of several machines")
-    return [one for one in runs if (status_of(one), one["run"]["scale"]) == ("ok", "quick")]
+    return [one for one in runs if (status_of(one), one.run.scale) == ("ok", "quick")]
 
 
-def seconds_by(key: Callable[[dict[str, Any]], Any], runs: list[dict[str, Any]]) -> dict:
+def seconds_by(key: Callable[[Record], Any], runs: list[Record]) -> dict:
     """Predicted seconds of a full run, by `key`: the median over the undisturbed runs, if any."""
     quiet, disturbed = defaultdict(list), defaultdict(list)
     for one in runs:
-        kept = disturbed if one["noise"]["flags"] else quiet
+        kept = disturbed if one.noise.flags else quiet
         kept[key(one)].append(predict(one).seconds)
     return {name: median(seconds) for name, seconds in (disturbed | quiet).items()}

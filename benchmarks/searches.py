@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import tune
 from epochcost import files
 from epochcost.models import recipes
+from epochcost.record.types import parse
 
 COLUMNS = (
     "workload", "framework", "number", "started_at", "scale", "settings", "seconds", "quality",
@@ -61,7 +62,7 @@ def records(folder: Path) -> Iterator[tuple[Path, dict]]:
 
 def row(path: Path, content: dict, epochs: int) -> dict:
     """A run of a search as it counted in it."""
-    outcome = tune.outcome_of(content, epochs)
+    outcome = tune.outcome_of(parse(content), epochs)
     return {
         **{name: content["run"][name] for name in ("workload", "framework", "started_at", "scale")},
         "number": path.stem,

@@ -30,8 +30,8 @@ def main() -> None:
     )
     runs = quick_runs.read(parser.parse_args().records)
     found = quick_runs.seconds_by(
-        lambda one: (one["run"]["workload"], one["run"]["framework"]),
-        [one for one in runs if one["run"]["variant"] == "default"],
+        lambda one: (one.run.workload, one.run.framework),
+        [one for one in runs if one.run.variant == "default"],
     )
     print(table(found, baseline_seconds(ROOT / "data/published")))
 

@@ -11,7 +11,8 @@ import pandas as pd
 
 from epochcost import configuration, errors, files
 from epochcost.measure import machine
-from epochcost.record import hosts, record
+from epochcost.record import hosts, record, schema
+from epochcost.record.types import Machine, document
 from epochcost.results import tables
 from epochcost.show import answer, page
 from epochcost.show.figures import selection
@@ -34,8 +35,8 @@ def main() -> None:
     own = answer.own_rows(relative, baselines)
     runs = tables.read(arguments.tables / "runs.csv")
     about = machine.facts()
-    inside = {"environment": os.environ.get("EPOCHCOST_CONTAINER")}
-    here, host = about["id"], hosts.host_of({"machine": about, "software": inside})
+    here, container = about["id"], os.environ.get("EPOCHCOST_CONTAINER")
+    host = hosts.host_of(schema.read(Machine, about | {"cloud": None}), container)
     sentences = answer.sentences(own, baselines, here, host) + answer.unusable(runs, here)
     sentences += answer.worth_a_full_run(runs, here) + answer.failures(runs)
     aside = tables.read(arguments.tables / "set_aside.csv")
@@ -79,13 +80,13 @@ def _machines(folder: Path, aside: set[str]) -> list[dict]:
     """
     machines: dict[str, dict] = {}
     contents = (content for path, content in record.read_all(folder) if str(path) not in aside)
-    for content in sorted(contents, key=lambda content: content["run"]["started_at"]):
+    for content in sorted(contents, key=lambda content: content.run.started_at):
         key = hosts.key_of(content)
         software = machines.get(key, {"software": []})["software"]
-        version = content["software"]["framework_version"]
+        version = content.software.framework_version
         if version not in software:
             software.append(version)
-        machines[key] = {**content["machine"], "software": software}
+        machines[key] = {**document(content.machine), "software": software}
     return list(machines.values())
 
 

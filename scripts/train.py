@@ -45,8 +45,18 @@ from epochcost.measure.progress import Progress
 from epochcost.measure.sampler import Sampler
 from epochcost.models import recipes
 from epochcost.record import place as places
-from epochcost.record import record
+from epochcost.record import record, schema
 from epochcost.record.names import RunName
+from epochcost.record.types import (
+    Commit,
+    Failure,
+    Machine,
+    Record,
+    Run,
+    Software,
+    Weights,
+    Yardstick,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = Path("results/runs")
@@ -121,7 +131,7 @@ def train(arguments: argparse.Namespace) -> int:
     progress = Progress(arguments.progress)
     progress.waits()
     try:
-        with alone(str(RunName.of(vars(arguments)))) as waited:
+        with alone(str(RunName.of(arguments))) as waited:
             progress.prepares()
             with _checkpoints(arguments, recipe, settings, waited) as checkpoints:
                 content = _measure(
@@ -136,21 +146,21 @@ def train(arguments: argparse.Namespace) -> int:
         raise
     if checkpoints:
         checkpoints.drop()
-    version = content["software"]["framework_version"]
+    version = content.software.framework_version
     if tuned_with not in (None, version):
         print(
             f"epochcost: these settings were found with {tuned_with}, and this is {version}; to "
             "search again, delete their entry in config/tuned.yaml",
             file=sys.stderr,
         )
-    if content["failure"]:
-        why = f"while in {content['failure']['phase']}: {content['failure']['reason']}"
+    if failure := content.failure:
+        why = f"while in {failure.phase}: {failure.reason}"
         progress.failed(why)
-        print(f"epochcost: {content['run']['id']} failed {why} (recorded)", file=sys.stderr)
-    for flag in content["noise"]["flags"]:
+        print(f"epochcost: {content.run.id} failed {why} (recorded)", file=sys.stderr)
+    for flag in content.noise.flags:
         if flag.startswith(PAUSED):
             print(
-                f"epochcost: {content['run']['id']} was {flag}; for a time without that run it "
+                f"epochcost: {content.run.id} was {flag}; for a time without that run it "
                 "again (snakemake --config again=true)",
                 file=sys.stderr,
             )
@@ -184,7 +194,7 @@ def _settings(arguments: argparse.Namespace, here: str) -> tuple[dict, str | Non
 
 def _path_below(folder: Path, arguments: argparse.Namespace) -> Path:
     """Where the files of the run are."""
-    return RunName.of(vars(arguments)).path(folder)
+    return RunName.of(arguments).path(folder)
 
 
 def _measure(
@@ -196,10 +206,10 @@ def _measure(
     waited: float,
     checkpoints: Checkpoints | None,
     progress: Progress,
-) -> dict:
+) -> Record:
     """The record of a training run, whether or not it succeeded."""
-    names = ("hardware", "workload", "framework", "variant", "trial", "scale")
-    run = {name: getattr(arguments, name) for name in names} | {"started_at": observation.now()}
+    name, begun = RunName.of(arguments), observation.now()
+    run = Run(str(name), **vars(name), scale=arguments.scale, started_at=begun, finished_at=begun)
     preparing = clocks.Stopwatch()
     rates, effective = yardstick.asked(), variables.effective()
     alive = checkpoints and checkpoints.alive
@@ -218,31 +228,33 @@ def _measure(
         weights, file = initial_weights.find(recipe["weights"], arguments.weights)
         split = dataclasses.replace(split, weights=file)
     samples = (len(split.x_train), split.validation_samples)
-    about = {
-        "machine": here,
-        "yardstick": rates,
-        "git": revision.commit(ROOT),
-        "seed": arguments.seed + arguments.trial,
-        "settings": recipe,
-        "data": observation.data_part(prepared.manifest, samples),
-        "weights": weights,
-    }
+    commit = revision.commit(ROOT)
+    about = observation.About(
+        machine=schema.read(Machine, here),
+        yardstick=rates and Yardstick(**rates),
+        git=commit and Commit(**commit),
+        seed=arguments.seed + arguments.trial,
+        settings=recipe,
+        data=observation.data_part(prepared.manifest, samples),
+        weights=weights and Weights(**weights),
+    )
     clock = clocks.Clock(extent.of(arguments.scale, recipe, *samples), waited)
     clock.begins = progress.epoch
     if checkpoints:
         version, device = [framework.VERSION, settings, effective], framework.device()
         this = what_runs(about, clock, version, device, revision.code(ROOT))
-        run["started_at"] = checkpoints.begin(this, clock, run["started_at"])
+        run = dataclasses.replace(run, started_at=checkpoints.begin(this, clock, begun))
     for phase, seconds in (("import", imported), ("data", reading), ("measuring", prepare_s)):
         clock.add(phase, seconds)
     given_up = checkpoints is not None and checkpoints.starts > MOST_STARTS
     limit_s = arguments.time_limit
     with errors.blamed(models.check(arguments.workload)):
         failure = _train(framework, definition, split, clock, about, settings, limit_s, given_up)
-    used = framework.VERSION, framework.device(), framework.threads(), settings
-    about["software"] = software.versions(*used) | framework.software() | {"variables": effective}
+    about_it = framework.VERSION, framework.device(), framework.threads(), settings
+    known = software.versions(*about_it) | framework.software()
+    used = Software(**known, variables=effective)
     shares, seen = activity.summary(), sampler.stop()
-    return observation.record(run, about, clock, shares, seen, failure)
+    return observation.record(run, about, used, clock, shares, seen, failure)
 
 
 def _train(
@@ -250,17 +262,17 @@ def _train(
     definition,
     split: models.Split,
     clock: clocks.Clock,
-    about: dict,
+    about: observation.About,
     settings: dict,
     limit_s: float | None,
     given_up: bool,
-) -> dict[str, str] | None:
-    """Train to the end of the clock's extent; returns phase and reason if that failed.
+) -> Failure | None:
+    """Train to the end of the clock's extent; returns why if that failed.
 
     Args:
         given_up: whether it was killed too often to be started again.
     """
-    recipe, seed = about["settings"], about["seed"]
+    recipe, seed = about.settings, about.seed
     try:
         with termination.time_limit(limit_s, clock):
             if given_up:
@@ -280,16 +292,16 @@ def _train(
         # What is measured after the training says nothing about it, and is left out.
         if clock.phase_now == "measuring" and len(clock.epochs) == clock.extent.epochs:
             return _shortfall(clock)
-        return {"phase": clock.phase_now, "reason": errors.printable(errors.one_line(error), 500)}
+        return Failure(clock.phase_now, errors.printable(errors.one_line(error), 500))
 
 
-def _shortfall(clock: clocks.Clock) -> dict[str, str] | None:
+def _shortfall(clock: clocks.Clock) -> Failure | None:
     """What a training that came to its end lacks; None if it is whole."""
     if observation.diverged(clock):
-        return {"phase": "train", "reason": "the loss is not a finite number"}
+        return Failure("train", "the loss is not a finite number")
     done, planned = len(clock.epochs), clock.extent.epochs
     if done != planned:
-        return {"phase": "train", "reason": f"it ended after {done} of {planned} epochs"}
+        return Failure("train", f"it ended after {done} of {planned} epochs")
     return None
 
 

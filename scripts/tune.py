@@ -36,6 +36,7 @@ from epochcost.measure.children import end_with_parent
 from epochcost.models import recipes
 from epochcost.record.check import LOSS
 from epochcost.record.record import recipe_id
+from epochcost.record.types import OK, QUICK, Record, parse
 from epochcost.record.usable import why_unusable
 from epochcost.statistics.prediction import predict
 
@@ -295,8 +296,8 @@ class Runs:
             content = self._attempt(settings, epochs, trial)
             said = content and outcome_of(content, self.recipe["epochs"])
             unusable = why_unusable(content) if said else ""
-            self.version = content["software"]["framework_version"] if content else self.version
-            flags = content["noise"]["flags"] if content else []
+            self.version = content.software.framework_version if content else self.version
+            flags = content.noise.flags if content else []
             what = f"{epochs} epochs" if epochs else "quick"
             seconds = f"{said.seconds:.1f} s" if said else "failed"
             print(what, json.dumps(settings), ", ".join([seconds, *flags]), flush=True)
@@ -311,7 +312,7 @@ class Runs:
         self._first = self._first or outcome
         return outcome
 
-    def _attempt(self, settings: dict, epochs: int | None, trial: int) -> dict | None:
+    def _attempt(self, settings: dict, epochs: int | None, trial: int) -> Record | None:
         """The record of a run; None if there is none."""
         record = self.last = self._folder / f"{self._free_number()}.json"
         scale = ["--scale", "full", "--epochs", str(epochs)] if epochs else []
@@ -319,7 +320,7 @@ class Runs:
         what = ["--settings", json.dumps(settings), "--trial", str(trial)]
         self._train(*what, "--record", str(record), *scale, *limit, may_fail=bool(settings))
         # A process killed by the system, perhaps for its memory, leaves no record.
-        return files.read_json(record) if record.exists() else None
+        return parse(files.read_json(record)) if record.exists() else None
 
     def _patience(self, settings: dict, epochs: int | None) -> float:
         """Seconds after which a run is given up: a quick one, or one of so many whole epochs."""
@@ -360,20 +361,20 @@ class Runs:
         return done
 
 
-def outcome_of(record: dict, epochs: int) -> Outcome | None:
+def outcome_of(record: Record, epochs: int) -> Outcome | None:
     """What a record says about training for all epochs of its recipe; None if the run failed."""
-    if record["status"] != "ok":
+    if record.status != OK:
         return None
-    if record["run"]["scale"] == "quick":
+    if record.run.scale == QUICK:
         prediction = predict(record)
         seconds, waits_s, quality, reached = prediction.seconds, prediction.waits_s, None, None
     else:
-        first, *later = [epoch["train_s"] + (epoch["eval_s"] or 0) for epoch in record["epochs"]]
+        first, *later = [epoch.seconds for epoch in record.epochs]
         seconds = first + (epochs - 1) * (fmean(later) if later else first)
-        quality, reached, waits_s = record["quality"]["value"], record["quality"]["reached"], 0.0
-        if len(record["epochs"]) < epochs:
+        quality, reached, waits_s = record.quality.value, record.quality.reached, 0.0
+        if len(record.epochs) < epochs:
             reached = None
-    return Outcome(seconds, quality, reached, record["wall_s"], waits_s)
+    return Outcome(seconds, quality, reached, record.wall_s, waits_s)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from clones import Clone, make_clone
+from observed import typed
 
 from epochcost import configuration, files
 from epochcost.configuration import ROOT
@@ -159,7 +160,7 @@ def make_tables(known, baselines):
         if workloads and not whole:  # which takes four times as long
             runs = [run for run in runs if run.workload in workloads]
             over = baselines[baselines.workload.isin(workloads)]
-        runs += [rows.run_row(r, "label") for r in records]
+        runs += [rows.run_row(typed(r), "label") for r in records]
         table = tables.runs_table(runs)
         recipes = dict(configuration.load().recipes)
         if records:

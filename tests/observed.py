@@ -1,7 +1,26 @@
-"""Records as tests need them."""
+"""Records as tests need them: documents of JSON, which they change, and what is read of them."""
 
 import copy
+from dataclasses import is_dataclass
 from datetime import datetime, timedelta
+from typing import get_args, get_type_hints
+
+from epochcost.record.types import Record
+
+
+def typed(document: dict, kind: type = Record) -> Record:
+    """A record of a document that may contradict itself, or lack what does not matter."""
+    hints = get_type_hints(kind).items()
+    return kind(**{name: _part(document.get(name.rstrip("_")), hint) for name, hint in hints})
+
+
+def _part(value, hint):
+    """A value as a field of a record holds it."""
+    kinds = [hint, *get_args(hint), *(kind for one in get_args(hint) for kind in get_args(one))]
+    part = next(filter(is_dataclass, kinds), None)
+    if isinstance(value, list):
+        return tuple(typed(one, part) if part else one for one in value)
+    return typed(value, part) if part and isinstance(value, dict) else value
 
 
 def full_run(record: dict, seconds: float, trial: int = 1) -> dict:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from observed import typed
 
 from epochcost import files
 from epochcost.configuration import ROOT
@@ -272,9 +273,9 @@ def test_the_target_counts_where_all_epochs_were_trained(record):
     epochs = [{"epoch": n, "train_s": 2.0, "eval_s": None} for n in (1, 2)]
     quality = record["quality"] | {"value": 0.5, "target": 0.9, "reached": False}
     full = record | {"run": record["run"] | {"scale": "full"}, "epochs": epochs, "quality": quality}
-    assert tune.outcome_of(full, 2).reached is False
-    assert tune.outcome_of(full, 20).reached is None
-    assert tune.outcome_of(record, 20).reached is None
+    assert tune.outcome_of(typed(full), 2).reached is False
+    assert tune.outcome_of(typed(full), 20).reached is None
+    assert tune.outcome_of(typed(record), 20).reached is None
 
 
 def test_settings_are_screened_by_times_without_waits():
@@ -448,7 +449,7 @@ def test_a_run_that_others_disturbed_is_made_again(monkeypatch, record, tmp_path
         run = record["run"] | {"scale": "full"}
         noise = record["noise"] | {"flags": [flag] if flag else []}
         status = "ok" if seconds else "failed"
-        return record | {"run": run, "noise": noise, "epochs": epochs, "status": status}
+        return typed(record | {"run": run, "noise": noise, "epochs": epochs, "status": status})
 
     made = iter([attempt and content(*attempt) for attempt in attempts])
     arguments = argparse.Namespace(workload="mnist_mlp", framework="pytorch", records=tmp_path)
@@ -473,12 +474,14 @@ OVERLOADED = {"others_cpu_share": 0.87, "flags": ["load from others"]}
 def test_an_overloaded_machine_finds_nothing(monkeypatch, record, tmp_path, attempts, counts):
     """Of a run and its repeat the last one counts whose time says something."""
     made = iter(
-        record
-        | {
-            "run": record["run"] | {"scale": "full"},
-            "noise": record["noise"] | noise,
-            "epochs": [{"epoch": n, "train_s": float(number), "eval_s": None} for n in (1, 2)],
-        }
+        typed(
+            record
+            | {
+                "run": record["run"] | {"scale": "full"},
+                "noise": record["noise"] | noise,
+                "epochs": [{"epoch": n, "train_s": float(number), "eval_s": None} for n in (1, 2)],
+            }
+        )
         for number, noise in enumerate(attempts, 1)
     )
     arguments = argparse.Namespace(workload="mnist_mlp", framework="pytorch", records=tmp_path)

@@ -35,9 +35,9 @@ def test_a_suspended_job_says_so(slurm, pythons, little, tmp_path):
     wait(lambda: state() == "COMPLETED")
 
     ((_, record),) = records.read_all(tmp_path / "results/runs")
-    noise = record["noise"]
-    assert SUSPENDED_S - 2 < noise["paused_s"] < SUSPENDED_S + 4
+    noise = record.noise
+    assert SUSPENDED_S - 2 < noise.paused_s < SUSPENDED_S + 4
     # Slurm stops its processes one by one, so that the sampler may see the run stopped.
-    assert {pause["cause"] for pause in noise["pauses"]} <= {"frozen", "stopped"}
-    assert all(pause["during"].startswith("epoch ") for pause in noise["pauses"])
-    assert any(flag.startswith("paused for ") for flag in noise["flags"])
+    assert {pause.cause for pause in noise.pauses} <= {"frozen", "stopped"}
+    assert all(pause.during.startswith("epoch ") for pause in noise.pauses)
+    assert any(flag.startswith("paused for ") for flag in noise.flags)

@@ -14,7 +14,8 @@ from epochcost.data import arrays
 from epochcost.errors import InputError
 from epochcost.frameworks import FRAMEWORKS, keras2
 from epochcost.models import recipes
-from epochcost.record.passes import TRAIN, passes
+from epochcost.record.passes import passes
+from epochcost.record.types import TRAIN, parse
 
 LEGACY = [name for name, framework in FRAMEWORKS.items() if framework.legacy]
 
@@ -54,7 +55,7 @@ def test_the_software_of_2017_leaves_the_same_records(little_data, tmp_path, wor
     assert record["software"]["framework_version"].startswith("keras 2.0.9, ")
     assert record["software"]["threads"] is None
     assert len(record["epochs"]) == min(8, record["settings"]["epochs"])
-    for epoch, trained in zip(record["epochs"], passes(record["blocks"], TRAIN), strict=True):
+    for epoch, trained in zip(record["epochs"], passes(parse(record).blocks, TRAIN), strict=True):
         assert epoch["loss"] < 2.4
         assert 0 < epoch["eval_s"] < 60
         assert trained.seconds == pytest.approx(epoch["train_s"])

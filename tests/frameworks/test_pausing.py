@@ -39,14 +39,14 @@ def test_a_stopped_training_is_seen(pythons, little, tmp_path):
     assert run.returncode == 0, said
 
     ((_, record),) = records.read_all(tmp_path / "results/runs")
-    noise = record["noise"]
-    assert STOPPED_S - 1.5 < noise["paused_s"] < STOPPED_S + 3
-    assert {pause["cause"] for pause in noise["pauses"]} == {"stopped"}
-    (where,) = {pause["during"] for pause in noise["pauses"]}
-    epoch = record["epochs"][int(where.removeprefix("epoch ")) - 1]
-    others = [one["train_s"] for one in record["epochs"][1:] if one is not epoch]
-    assert epoch["train_s"] + epoch["eval_s"] > min(others) + STOPPED_S - 1.5
-    (flag,) = [flag for flag in noise["flags"] if flag.startswith("paused")]
+    noise = record.noise
+    assert STOPPED_S - 1.5 < noise.paused_s < STOPPED_S + 3
+    assert {pause.cause for pause in noise.pauses} == {"stopped"}
+    (where,) = {pause.during for pause in noise.pauses}
+    epoch = record.epochs[int(where.removeprefix("epoch ")) - 1]
+    others = [one.train_s for one in record.epochs[1:] if one is not epoch]
+    assert epoch.seconds > min(others) + STOPPED_S - 1.5
+    (flag,) = [flag for flag in noise.flags if flag.startswith("paused")]
     assert f"s in {where}" in flag
     assert f"was {flag}; for a time without that run it again" in said
 

@@ -4,11 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
+from observed import typed
 
 from epochcost.measure import checkpoints as module
 from epochcost.measure.checkpoints import Checkpoints
 from epochcost.measure.clock import Clock, Epoch
 from epochcost.measure.extent import of as extent_of
+from epochcost.measure.observation import About
+from epochcost.record.types import Data, Machine, Weights
 
 RECIPE = {"epochs": 4, "batch_size": 10}
 RUN = {"recipe": "r", "data": "d", "code": "c"}
@@ -157,16 +160,19 @@ def identity(**change) -> dict:
         "batch_size": facts["batch_size"], "dataset": "mnist", "loss": "l", "optimizer": {},
         "model": {}, "quality": {"metric": "loss", "target": 1},
     }  # fmt: skip
-    about = {
-        "machine": {
-            "cpu_model": "c", "cpu_kind": facts["kind"], "usable_cores": facts["cores"],
-            "gpus": [{"name": facts["gpu"]}],
-        },
-        "settings": recipe,
-        "data": {"sha256": facts["sha256"]},
-        "weights": facts["weights"],
-        "seed": facts["seed"],
+    here = {
+        "cpu_model": "c", "cpu_kind": facts["kind"], "usable_cores": facts["cores"],
+        "gpus": [{"name": facts["gpu"]}],
     }  # fmt: skip
+    about = About(
+        typed(here, Machine),
+        None,
+        None,
+        facts["seed"],
+        recipe,
+        typed({"sha256": facts["sha256"]}, Data),
+        facts["weights"] and typed({"name": facts["weights"]}, Weights),
+    )
     clock = Clock(extent_of("full", recipe, 40, 0))
     software = [facts["version"], facts["settings"]]
     return module.what_runs(about, clock, software, facts["device"], facts["code"])
@@ -177,7 +183,7 @@ def identity(**change) -> dict:
     [
         {"kind": "family 26"}, {"cores": 4}, {"gpu": "Tesla K80"}, {"version": "torch 2"},
         {"settings": {"a": 1}}, {"device": "gpu"}, {"sha256": "e"}, {"seed": 2}, {"batch_size": 20},
-        {"weights": {"a": 1}}, {"code": "f"},
+        {"weights": "a"}, {"code": "f"},
     ],
     ids=str,
 )  # fmt: skip

@@ -10,6 +10,7 @@ from collections import namedtuple
 
 import psutil
 import pytest
+from observed import typed
 
 from epochcost.configuration import ROOT
 from epochcost.measure import activity
@@ -17,6 +18,7 @@ from epochcost.measure.clock import Clock
 from epochcost.measure.extent import of as extent_of
 from epochcost.measure.pauses import FROZEN, STOPPED, SUSPENDED, Pauses
 from epochcost.record.outliers import OUTLIER, flags_of, slowest_epoch
+from epochcost.record.types import Record
 
 Times = namedtuple("Times", "user system children_user children_system")
 
@@ -142,37 +144,37 @@ def test_a_pause_is_a_flag_that_says_how_long_and_where():
         noise = activity.noise(
             shares, seen, 0, lambda begin, end: f"epoch {begin}" if begin else None
         )
-        return noise["flags"], noise["paused_s"]
+        return list(noise.flags), noise.paused_s
 
     assert flags() == ([], 0.0)
     assert flags((4, 27.04)) == (["paused for 27.0 s in epoch 4"], 27.0)
     assert flags((0, 1.0), (2, 3.0)) == (["paused for 1.0 s and 3.0 s in epoch 2"], 4.0)
     assert flags(*((n, 2.0) for n in range(9))) == (["paused for 18.0 s, 9 times"], 18.0)
-    assert activity.noise(shares, {})["paused_s"] is None
+    assert activity.noise(shares, {}).paused_s is None
 
 
-def epochs_of(record: dict, *seconds: float) -> dict:
+def epochs_of(record: dict, *seconds: float) -> Record:
     record["run"]["scale"] = "full"
     record["noise"]["flags"] = []
     record["epochs"] = [
         record["epochs"][0] | {"epoch": number, "train_s": one}
         for number, one in enumerate(seconds, 1)
     ]
-    return record
+    return typed(record)
 
 
 def test_an_epoch_far_outside_the_others_is_flagged_if_nothing_was_seen(record):
     assert flags_of(epochs_of(record, 9.0, 4.4, 33.1, 5.0, 6.0, 5.5)) == [OUTLIER]
-    assert slowest_epoch(record) == pytest.approx(33.1 / 5.5)
+    assert slowest_epoch(typed(record)) == pytest.approx(33.1 / 5.5)
     assert flags_of(epochs_of(record, 90.0, 4.4, 5.0, 6.0, 5.5)) == [], "the first compiles"
     assert flags_of(epochs_of(record, 9.0, 4.4, 11.0, 5.0, 6.0, 5.5)) == [], "as TensorFlow waits"
     assert flags_of(epochs_of(record, 9.0, 4.4, 33.1)) == [], "two say little of each other"
 
 
 def test_a_block_of_a_quick_run_far_outside_the_others_is_flagged(record):
-    assert flags_of(record) == record["noise"]["flags"]
+    assert flags_of(typed(record)) == record["noise"]["flags"]
     slow = {block["epoch"] for block in record["blocks"]} - {1, 2}
     for block in record["blocks"]:
         if block["epoch"] == max(slow):
             block["seconds"] *= 8
-    assert flags_of(record) == [*record["noise"]["flags"], OUTLIER]
+    assert flags_of(typed(record)) == [*record["noise"]["flags"], OUTLIER]

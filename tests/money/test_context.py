@@ -29,7 +29,7 @@ def runs() -> pd.DataFrame:
     made = [
         rows.run_row(one, "")
         for _, one in records.read_all(ROOT / "docs/records")
-        if one["run"]["workload"] == "mnist_cnn"
+        if one.run.workload == "mnist_cnn"
     ]
     labels = {name: one["label"] for name, one in configuration.load().catalogue.items()}
     theirs = [run for run in published.runs(PUBLISHED, labels) if run.workload == "mnist_cnn"]

@@ -6,6 +6,7 @@ import sys
 
 import pandas as pd
 import pytest
+from observed import typed
 
 from epochcost import configuration
 from epochcost.money import estimates, prices
@@ -41,7 +42,7 @@ def table(record, known):
         market = Market(known, "2018-02", machine_id=record["machine"]["id"], **about)
         return estimates.estimate_table(
             pd.DataFrame(runs, columns=estimates.PLAN_COLUMNS),
-            tables.runs_table([*published.runs(PUBLISHED, {}), rows.run_row(quick, "")]),
+            tables.runs_table([*published.runs(PUBLISHED, {}), rows.run_row(typed(quick), "")]),
             scale,
             market,
             RECIPES,

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from observed import typed
 
 from epochcost import configuration
 from epochcost.money import options, prices
@@ -39,8 +40,8 @@ def make_options(record, known):
                     for n in range(20)
                 ]
                 one["phases"] = dict.fromkeys(one["phases"]) | {"import": 10.0}
-                records.append(one)
-        runs = tables.runs_table([rows.run_row(one, one["run"]["hardware"]) for one in records])
+                records.append(typed(one))
+        runs = tables.runs_table([rows.run_row(one, one.run.hardware) for one in records])
         found = [
             epoch
             for one in records
@@ -111,7 +112,7 @@ def test_the_same_runs_at_two_prices_are_no_tie(make_options, record, known):
     about = configuration.load()
     quick = copy.deepcopy(record)
     quick["run"] |= {"hardware": "gce-p100", "id": "p100"}
-    runs = tables.runs_table([rows.run_row(quick, "P100")])
+    runs = tables.runs_table([rows.run_row(typed(quick), "P100")])
     offers = [prices.Price("gce-p100", usd, kind, None, "me")
               for kind, usd in (("on_demand", 1.0), ("spot", 0.8))]  # fmt: skip
     found = options.options_table(
@@ -173,7 +174,7 @@ def test_what_missed_its_target_or_failed_does_not_bring_its_prediction_back(rec
     local = prices.Price("local", 0.1, "owned", None, "config")
     market = Market(known, local=local, machine_id=machine)
     for records, count in (([quick], 1), ([quick, full], 0)):
-        runs = tables.runs_table([rows.run_row(one, "") for one in records])
+        runs = tables.runs_table([rows.run_row(typed(one), "") for one in records])
         found = options.options_table(
             runs, tables.epochs_table([]), about.complete_samples(), about.recipes, market
         )

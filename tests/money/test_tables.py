@@ -4,7 +4,7 @@ from datetime import date
 
 import pandas as pd
 import pytest
-from observed import full_run
+from observed import full_run, typed
 
 from epochcost import configuration
 from epochcost.money import prices
@@ -157,7 +157,7 @@ def test_a_price_that_a_user_adds_leaves_published_runs_and_baselines_as_they_ar
 ):
     added = Price("gce-k80", 0.60, "on_demand", date(2017, 11, 28), "me", "europe-west1")
     market = Market([*known, added], published=prices.load(PUBLISHED / "prices.csv"))
-    runs = tables.runs_table([*published.runs(PUBLISHED, {}), rows.run_row(record, "")])
+    runs = tables.runs_table([*published.runs(PUBLISHED, {}), rows.run_row(typed(record), "")])
     costs = cost_tables.costs_table(runs, market)
     k80 = costs[costs.hardware_id.eq("gce-k80") & costs.price_book.eq("2017-11")]
     assert set(k80.price_per_hour_usd) == {0.4975}
@@ -235,7 +235,7 @@ def test_what_is_read_back_is_what_was_written(make_tables, record, tmp_path):
     back = tables.read_runs(tmp_path / "runs.csv")
     assert list(back.machine_id[-2:]) == ["012345678901"] * 2
     assert same(back, runs)
-    epochs = tables.epochs_table(rows.epoch_rows(record, "a"))
+    epochs = tables.epochs_table(rows.epoch_rows(typed(record), "a"))
     epochs.to_csv(tmp_path / "epochs.csv", index=False)
     assert same(tables.read_epochs(tmp_path / "epochs.csv"), epochs)
 

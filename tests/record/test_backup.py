@@ -10,6 +10,7 @@ from observed import coherent
 from epochcost.record import backup
 from epochcost.record import place as places
 from epochcost.record import record as records
+from epochcost.record.types import parse
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def made(root, record):
         content = coherent(record)
         content["run"] |= {"started_at": f"2026-11-24T10:00:{second:02}+00:00", "trial": trial}
         path = root / f"local/mnist_mlp/keras-tensorflow/default-{trial}.json"
-        places.keep(places.Place(path), root, content)
+        places.keep(places.Place(path), root, parse(content))
         return path
 
     return make

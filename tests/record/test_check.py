@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from epochcost import configuration, files, schemas
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
-from epochcost.record import merge, schema
+from epochcost.record import merge
 from epochcost.record import record as records
+from epochcost.record.types import parse
 from epochcost.results import rows
 
 SHIPPED = ROOT / "docs/records/local/mnist_mlp/pytorch"
@@ -176,7 +177,7 @@ def test_what_can_be_is_believed(shipped, tmp_path, scale, changed):
     path = tmp_path / place / f"{run['variant']}-3.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(content))
-    assert records.read(path)["run"]["trial"] == 3
+    assert records.read(path).run.trial == 3
 
 
 def test_a_key_that_is_given_twice_is_refused(shipped, reason_of):
@@ -231,11 +232,11 @@ def test_the_compiled_schema_agrees_with_the_validator(data):
         return
     ours, theirs = True, True
     try:
-        schema.check(record)
+        parse(record)
     except InputError:
         ours = False
     try:
-        schemas.check(record, schema.SCHEMA, "")
+        schemas.check(record, schemas.FOLDER / "record.schema.json", "")
     except InputError:
         theirs = False
     assert ours == theirs, (key, inside[key])

@@ -3,9 +3,11 @@
 import copy
 
 import pytest
+from observed import typed
 
 from epochcost.measure import machine
-from epochcost.record import early, hosts
+from epochcost.record import hosts
+from epochcost.record.types import Record
 
 KERNEL = {"kernel": "6.8.0"}
 VIRTUAL, BARE = {"hypervisor": True}, {"hypervisor": False}
@@ -17,12 +19,12 @@ PRODUCT, BOOT = {"product": "aaaaaaaaaaaa"}, {"boot": "bbbbbbbbbbbb"}
 def of(record):
     """A record of a machine with such facts, in such an environment."""
 
-    def make(*facts: dict, environment: str = "venv") -> dict:
+    def make(*facts: dict, environment: str = "venv") -> Record:
         one = copy.deepcopy(record)
         for fact in (KERNEL, NEITHER, *facts):
             one["machine"] |= fact
         one["software"]["environment"] = environment
-        return one
+        return typed(one)
 
     return make
 
@@ -47,22 +49,13 @@ def of(record):
 )
 def test_what_tells_hosts_of_one_id_apart(of, facts, environment, host, mixed):
     record = of(*facts, environment=environment)
-    assert hosts.host_of(record) == host
-    assert hosts.key_of(record) == f"{record['machine']['id']} {host}"
+    assert hosts.host_of(record.machine, environment) == host
+    assert hosts.key_of(record) == f"{record.machine.id} {host}"
     assert hosts.may_be_several(record) is mixed
 
 
 def test_another_kernel_is_another_host(of):
     assert hosts.key_of(of(BARE)) != hosts.key_of(of(BARE, {"kernel": "6.8.1"}))
-
-
-def test_a_record_of_before_is_told_apart_by_its_kernel_and_marked(of):
-    record = of(VIRTUAL)
-    for name in ("product", "boot"):
-        del record["machine"][name]
-    early.completed(record)
-    assert hosts.host_of(record) == "kernel 6.8.0"
-    assert hosts.may_be_several(record)
 
 
 def test_ids_of_product_and_boot_are_hashed(monkeypatch, tmp_path):

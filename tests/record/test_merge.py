@@ -1,3 +1,4 @@
+import argparse
 import json
 import re
 import stat
@@ -12,6 +13,7 @@ from epochcost.record import merge as merging
 from epochcost.record import place as places
 from epochcost.record import record as records
 from epochcost.record.names import RunName
+from epochcost.record.types import parse
 
 HARDWARE = ("local", "gce-t4")
 
@@ -24,10 +26,12 @@ def put(tmp_path, record):
         content = json.loads(json.dumps(record))
         content["machine"]["id"] = machine * 12
         content["run"] |= {"started_at": f"2026-11-24T10:{minute:02}:00+00:00", "trial": trial}
-        content["run"]["id"] = str(RunName.of(content["run"]))
         content |= changed
-        path = RunName.of(content["run"]).path(tmp_path / folder)
-        places.Place(path).write(content)
+        name = RunName.of(argparse.Namespace(**content["run"]))
+        content["run"]["id"] = str(name)
+        path = name.path(tmp_path / folder)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content))
         return path
 
     return write
@@ -45,11 +49,11 @@ def test_records_of_two_machines_stand_beside_each_other_unchanged(tmp_path, put
     assert target.read_bytes() == theirs.read_bytes()
     assert stat.S_IMODE(target.stat().st_mode) == 0o444
     read = [content for _, content in records.read_all(tmp_path / "own")]
-    assert [(one["machine"]["id"], one["run"]["trial"]) for one in read] == [
+    assert [(one.machine.id, one.run.trial) for one in read] == [
         ("a" * 12, 1),
         ("b" * 12, 2),
     ]
-    assert read[1]["run"]["id"].endswith("/default-2")
+    assert read[1].run.id.endswith("/default-2")
 
 
 def test_the_same_run_is_known_also_under_another_name(tmp_path, put):
@@ -145,7 +149,7 @@ def test_a_merge_beside_a_training_doubles_nothing(tmp_path, put, record):
     good = put("theirs", "b", 1)
     place = places.Place(tmp_path / "own" / good.relative_to(tmp_path / "theirs"))
     merge(tmp_path)
-    places.keep(place, tmp_path / "own", record)
+    places.keep(place, tmp_path / "own", parse(record))
     found = list(records.read_all(tmp_path / "own"))
     assert len(found) == len(records.find(tmp_path / "own")) == 2
     assert merge(tmp_path).added == {}

@@ -1,10 +1,11 @@
 import pytest
 
-from epochcost.record.passes import EVALUATE, TRAIN, passes
+from epochcost.record.passes import passes
+from epochcost.record.types import EVALUATE, TRAIN, Block
 
 
-def block(steps: int, seconds: float, epoch: int = 1, part: str = TRAIN) -> dict:
-    return {"epoch": epoch, "part": part, "steps": steps, "seconds": seconds}
+def block(steps: int, seconds: float, epoch: int = 1, part: str = TRAIN) -> Block:
+    return Block(epoch, part, steps, 128 * steps, seconds)
 
 
 def test_a_step_is_timed_in_the_middle_and_the_rest_is_beside_it():

@@ -14,6 +14,8 @@ from epochcost.record import early
 from epochcost.record import place as places
 from epochcost.record import record as records
 from epochcost.record.names import RunName
+from epochcost.record.schema import json_schema
+from epochcost.record.types import Record, encoded, parse
 
 
 @pytest.fixture
@@ -21,25 +23,32 @@ def path(tmp_path):
     return RunName("local", "mnist_mlp", "keras-tensorflow", "default", 1).path(tmp_path)
 
 
-def test_the_example_follows_the_schema(record):
+def test_the_schema_is_that_of_the_types(record):
+    """`PYTHONPATH=scripts python -m epochcost.record.types` writes it."""
     schema = files.read_json(ROOT / "config/schemas/record.schema.json")
+    assert schema == json_schema(Record)
     validator = jsonschema.Draft202012Validator(schema)
     assert list(validator.iter_errors(record)) == []
     assert list(validator.iter_errors(record | {"energy": 0})) != []
 
 
+def test_what_is_read_is_written_byte_for_byte():
+    text = (ROOT / "tests/record/quick.json").read_bytes()
+    assert encoded(parse(json.loads(text))) == text
+
+
 def test_a_record_is_written_whole_and_read_only(path, record):
-    places.Place(path).write(record)
-    assert records.read(path) == record
+    places.Place(path).write(parse(record))
+    assert records.read(path) == parse(record)
     assert stat.S_IMODE(path.stat().st_mode) == 0o444
     assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_record_is_never_overwritten(path, record):
-    places.Place(path).write(record)
+    places.Place(path).write(parse(record))
     with pytest.raises(InputError, match="never overwritten"):
         places.Place(path)
-    assert records.read(path) == record
+    assert records.read(path) == parse(record)
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -47,14 +56,14 @@ def test_a_record_that_appears_during_the_run_stays(path, record):
     place = places.Place(path)
     path.write_text("somebody else's")
     with pytest.raises(FileExistsError):
-        place.write(record)
+        place.write(parse(record))
     assert path.read_text() == "somebody else's"
 
 
 def test_a_run_whose_name_is_taken_meanwhile_is_kept_beside_it(path, record, capsys):
     place = places.Place(path)
     path.write_text("somebody else's")
-    places.keep(place, path.parents[3], record)
+    places.keep(place, path.parents[3], parse(record))
     assert path.read_text() == "somebody else's"
     other = path.with_name("default-2.json")
     assert json.loads(other.read_text()) == record
@@ -67,8 +76,8 @@ def test_a_file_system_without_hard_links_keeps_records_too(path, record, monkey
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
-    places.Place(path).write(record)
-    assert records.read(path) == record
+    places.Place(path).write(parse(record))
+    assert records.read(path) == parse(record)
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -96,12 +105,12 @@ def test_what_a_killed_process_leaves_is_no_record_and_does_not_block(path, reco
     os.kill(process.pid, signal.SIGKILL)
     process.join()
     assert records.find(path.parents[3]) == []
-    places.Place(path).write(record)
+    places.Place(path).write(parse(record))
     assert records.find(path.parents[3]) == [path]
 
 
 def test_a_writer_that_was_killed_when_it_had_become_the_record_does_no_harm(path, record):
-    places.Place(path).write(record)
+    places.Place(path).write(parse(record))
     os.link(path, path.with_name(f".{path.name}.part"))
     kept = path.rename(path.with_name("kept.json"))
     places.Place(path).leave()
@@ -112,7 +121,7 @@ def test_space_is_taken_before_the_run(path, record):
     """What is written at the end fits into what was taken at the start."""
     place = places.Place(path)
     taken = next(path.parent.iterdir()).stat().st_size
-    place.write(record)
+    place.write(parse(record))
     assert path.stat().st_size < taken
 
 
@@ -162,7 +171,7 @@ def test_a_part_that_is_something_else_is_named(path, record):
         with pytest.raises(InputError, match="is not a record"):
             records.read(path)
     path.write_text(json.dumps(record | {"weights": None, "steady_state": None}))
-    assert records.read(path)["steady_state"] is None
+    assert records.read(path).steady_state is None
 
 
 def test_every_published_record_of_our_own_follows_the_schema_once_completed():
@@ -171,7 +180,8 @@ def test_every_published_record_of_our_own_follows_the_schema_once_completed():
     found = records.find(ROOT / "docs/records")
     assert len(found) > 30
     for path in found:
-        assert list(validator.iter_errors(records.read(path))) == [], path
+        content = json.loads(encoded(records.read(path)))
+        assert list(validator.iter_errors(content)) == [], path
 
 
 @pytest.mark.parametrize(

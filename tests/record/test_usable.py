@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+from observed import typed
 
 from epochcost.configuration import ROOT
 from epochcost.measure import pauses
@@ -21,7 +22,7 @@ def loaded(record):
         if gpus:
             one["machine"]["gpus"] = [{"name": "NVIDIA H200"}] * gpus
             one["software"] |= {"device": "gpu", "settings": {"devices": gpus}}
-        return one
+        return typed(one)
 
     return make
 
@@ -50,8 +51,8 @@ def test_no_record_of_the_documentation_is_above_what_others_may_take():
     """The limit lies above all that was checked: they reach 0.26, and are results."""
     found = [one for _, one in records.read_all(ROOT / "docs/records")]
     assert len(found) > 300
-    assert not [one["run"]["id"] for one in found if usable.why_unusable(one)]
-    most = max(one["noise"]["others_cpu_share"] + one["noise"]["steal_share"] for one in found)
+    assert not [one.run.id for one in found if usable.why_unusable(one)]
+    most = max(one.noise.others_cpu_share + one.noise.steal_share for one in found)
     assert 0.25 < most < usable.MOST_TAKEN
 
 
@@ -70,4 +71,4 @@ def test_a_pause_of_most_of_the_epochs_leaves_no_time(record, share, during, cau
     timed = sum(epoch["train_s"] + epoch["eval_s"] for epoch in record["epochs"])
     record["noise"]["pauses"] = [{"seconds": share * timed, "during": during, "cause": cause}]
     said = f"pauses took {share * timed:.0f} s of {timed:.0f} s" if counts else ""
-    assert usable.why_unusable(record) == said
+    assert usable.why_unusable(typed(record)) == said

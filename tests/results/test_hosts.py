@@ -5,7 +5,7 @@ import statistics
 
 import pandas as pd
 import pytest
-from observed import full_run
+from observed import full_run, typed
 
 from epochcost import configuration
 from epochcost.configuration import ROOT
@@ -13,6 +13,7 @@ from epochcost.money import history
 from epochcost.plan import runs
 from epochcost.record import hosts
 from epochcost.record import record as records
+from epochcost.record.types import document
 from epochcost.results import noise, predictions, quality, repeats, rows, scaling, tables
 from epochcost.show.wording import names, remarks
 
@@ -39,16 +40,16 @@ def runs_on(record):
 
 
 def table_of(made: list[dict]) -> pd.DataFrame:
-    return tables.runs_table([rows.run_row(one, "label") for one in made])
+    return tables.runs_table([rows.run_row(typed(one), "label") for one in made])
 
 
 def test_the_ratio_of_two_frameworks_is_that_of_one_host():
     """Keras on PyTorch over PyTorch: 1.39 for both hosts of an id together, true on neither."""
     folder = ROOT / "docs/records"
     made = [
-        one
+        document(one)
         for _, one in records.read_all(folder)
-        if one["machine"]["id"] == "9552f777d6a3" and one["run"]["workload"] == "mnist_mlp"
+        if one.machine.id == "9552f777d6a3" and one.run.workload == "mnist_mlp"
     ]
     compared = repeats.comparisons_table(table_of(made))
     compared = compared[
@@ -92,7 +93,7 @@ def test_hosts_of_a_rented_type_are_one_row_that_says_how_many(runs_on):
     (row,) = repeats.repeats_table(table_of(made)).itertuples()
     assert row.machine_spread == 2
     (row,) = repeats.summaries(table_of(made[:3])).itertuples()
-    assert (row.machines, row.machine) == (1, hosts.key_of(made[0]))
+    assert (row.machines, row.machine) == (1, hosts.key_of(typed(made[0])))
     assert remarks.of_machines(row) == []
 
 
@@ -124,7 +125,7 @@ def test_processors_are_compared_with_those_of_their_own_host(runs_on):
         one["flop_per_sample"] = None
 
     def flags() -> list[str]:
-        noted = noise.noise_table([noise.noise_row(one) for one in made])
+        noted = noise.noise_table([noise.noise_row(typed(one)) for one in made])
         return list(noise.flag_slow_processors(table_of(made), noted)[0].noise)
 
     assert flags() == ["", ""]
@@ -144,7 +145,7 @@ def test_speed_up_and_quality_are_those_of_one_host(runs_on, baselines):
         one["software"]["settings"] = {}
     found = quality.quality_table(table_of(made), tables.epochs_table([]), {}, recipes, baselines)
     assert sorted(found.time_s) == [50.0, 100.5]
-    assert sorted(found.host) == [hosts.host_of(made[0]), hosts.host_of(made[2])]
+    assert sorted(found.host) == [rows.run_row(typed(one), "").host for one in made[::2]]
 
 
 def test_what_the_software_gained_is_of_one_machine():
@@ -169,7 +170,7 @@ def test_runs_are_repeated_until_the_median_of_this_host_is_precise(runs_on):
     assert statistics.median(far) < 100
     made = runs_on({"pytorch": far}, {"pytorch": close})
     taken = frozenset(range(1, 13))
-    series = runs.Series("local", "mnist_mlp", "pytorch", "default", tuple(made), taken)
+    series = runs.Series("local", "mnist_mlp", "pytorch", "default", tuple(map(typed, made)), taken)
     assert not series.narrow(6, 0.02, keep_disturbed=False)
     assert not series.narrow(11, 0.02, keep_disturbed=False), "five of the second host"
     assert series.narrow(12, 0.02, keep_disturbed=False)

@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+from observed import typed
 
 from epochcost.results import noise, rows, tables
 
@@ -25,9 +26,9 @@ def flags(record):
                 one["software"]["device"] = "gpu"
                 one["machine"]["gpus"] = [{"name": "NVIDIA H200", "uuid": "GPU-1"}]
             records.append(one)
-        runs = tables.runs_table([rows.run_row(one, "") for one in records])
+        runs = tables.runs_table([rows.run_row(typed(one), "") for one in records])
         runs, noted = noise.flag_slow_processors(
-            runs, noise.noise_table([noise.noise_row(one) for one in records])
+            runs, noise.noise_table([noise.noise_row(typed(one)) for one in records])
         )
         assert list(runs.noise) == list(noted["flags"])
         return list(runs.noise)

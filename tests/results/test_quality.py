@@ -2,10 +2,11 @@
 
 import pandas as pd
 import pytest
-from observed import full_run
+from observed import full_run, typed
 
 from epochcost import configuration
 from epochcost.record.record import read_all
+from epochcost.record.types import document
 from epochcost.results import published, quality, rows, tables
 
 RECIPES = configuration.load().recipes
@@ -14,7 +15,7 @@ RECIPES = configuration.load().recipes
 def targets(*records):
     """targets.csv of some records and the published runs, by workload."""
     there = published.runs(configuration.ROOT / "data/published", {})
-    runs = tables.runs_table([*there, *(rows.run_row(one, "") for one in records)])
+    runs = tables.runs_table([*there, *(rows.run_row(typed(one), "") for one in records)])
     return quality.targets_table(runs, RECIPES).set_index("workload")
 
 
@@ -88,7 +89,7 @@ def test_all_are_judged_by_the_target_of_today(record):
     unknown = reaching(record, 3, 0.5)
     unknown["run"] |= {"workload": "theirs"}
     unknown["quality"] |= {"target": 0.4, "reached": True}
-    table = tables.runs_table([rows.run_row(one, "") for one in (mine, theirs, unknown)])
+    table = tables.runs_table([rows.run_row(typed(one), "") for one in (mine, theirs, unknown)])
     judged = quality.judged_today(table, RECIPES)
     assert list(judged.quality_target) == [0.979, 0.979, 0.4]
     assert list(judged.quality_reached) == [True, False, True]
@@ -99,9 +100,9 @@ def test_times_are_those_of_undisturbed_runs_and_quality_is_that_of_all(record, 
     for run, seconds in zip(runs, (2.0, 100.0), strict=True):
         run["epochs"] = [run["epochs"][0] | {"epoch": n, "train_s": seconds} for n in (1, 2, 3)]
     runs[1]["noise"] = runs[1]["noise"] | {"flags": ["load from others"]}
-    made = tables.runs_table([rows.run_row(one, "") for one in runs])
+    made = tables.runs_table([rows.run_row(typed(one), "") for one in runs])
     epochs = tables.epochs_table(
-        [epoch for one in runs for epoch in rows.epoch_rows(one, rows.run_id(one))]
+        [epoch for one in runs for epoch in rows.epoch_rows(typed(one), rows.run_id(typed(one)))]
     )
     about = (made, epochs, {}, RECIPES, baselines)
     (row,) = quality.quality_table(*about).itertuples()
@@ -117,7 +118,7 @@ def test_times_of_several_machines_are_the_median_of_their_medians(record, basel
     for run in runs:
         run["run"] |= {"hardware": "gce-t4", "id": f"gce-t4/{run['run']['trial']}"}
     runs[3]["machine"] |= {"id": "ba9876543210"}
-    made = tables.runs_table([rows.run_row(one, "") for one in runs]).assign(
+    made = tables.runs_table([rows.run_row(typed(one), "") for one in runs]).assign(
         time_s=[100.0, 100.0, 100.0, 200.0]
     )
     about = (made, tables.epochs_table([]), {}, RECIPES, baselines)
@@ -131,7 +132,7 @@ def test_a_run_without_a_quality_counts_with_its_time(record, baselines):
     early["quality"] |= {"target": 0.5, "reached": None}
     alone = reaching(record, 3, None)
     alone["run"] |= {"framework": "keras-jax"}
-    made = tables.runs_table([rows.run_row(one, "") for one in (early, judged, alone)])
+    made = tables.runs_table([rows.run_row(typed(one), "") for one in (early, judged, alone)])
     about = (made, tables.epochs_table([]), {}, RECIPES, baselines)
     (row,) = quality.quality_table(*about).itertuples()
     assert (row.framework, row.runs, row.value, row.reached) == ("keras-tensorflow", 1, 0.983, True)
@@ -143,7 +144,7 @@ def test_what_is_over_the_k80_is_the_recipe_on_complete_data(record, baselines):
     complete = reaching(record, 1, 0.982)
     part = reaching(record, 2, 0.982, complete=False, train_samples=6000)
     study = published.runs(configuration.ROOT / "data/published", {})
-    runs = tables.runs_table([*study, *(rows.run_row(one, "") for one in (complete, part))])
+    runs = tables.runs_table([*study, *(rows.run_row(typed(one), "") for one in (complete, part))])
     about = (runs, tables.epochs_table([]), {"mnist_mlp": 60000}, RECIPES, baselines)
     table = quality.quality_table(*about).set_index("data_complete")
     assert table.time_relative[True] == pytest.approx(40 / 64.5, abs=0.001)
@@ -153,6 +154,6 @@ def test_what_is_over_the_k80_is_the_recipe_on_complete_data(record, baselines):
 def test_targets_leave_room_for_chance():
     """Those of today, by the runs that the documentation has."""
     folder = configuration.ROOT / "docs/records"
-    found = targets(*(content for _, content in read_all(folder)))
+    found = targets(*(document(one) for _, one in read_all(folder)))
     assert len(found) >= 6
     assert found.deviations_off.min() >= 3

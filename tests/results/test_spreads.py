@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from observed import full_run
+from observed import full_run, typed
 
 from epochcost import configuration
 from epochcost.configuration import ROOT
@@ -137,7 +137,7 @@ def simulated(record, known, monkeypatch):
 
     def make(machines: int, cases: int = 300) -> pd.DataFrame:
         draw = np.random.default_rng(1)
-        base = rows.run_row(full_run(record, 100.0), "")
+        base = rows.run_row(typed(full_run(record, 100.0)), "")
         made = [
             vars(base) | {
                 "run_id": f"{case}-{place}",
@@ -209,7 +209,7 @@ def test_options_of_one_hour_are_compared_by_the_spread_of_an_hour(
 ):
     made = [started(100, 8, 1), started(120, hour, 2, "keras-jax")]
     about = configuration.load()
-    runs = tables.runs_table([rows.run_row(one, "") for one in made])
+    runs = tables.runs_table([rows.run_row(typed(one), "") for one in made])
     local = prices.Price("local", 0.1, "owned", None, "config")
     market = Market(known, local=local, machine_id=record["machine"]["id"])
     found = options.options_table(

@@ -4,7 +4,7 @@ import copy
 
 import pandas as pd
 import pytest
-from observed import full_run
+from observed import full_run, typed
 
 from epochcost import configuration
 from epochcost.money import estimates, options, prices
@@ -33,7 +33,7 @@ def made_later(one: dict, trial: int) -> dict:
 
 def options_of(known, *records: dict, keep_disturbed: bool = False) -> pd.DataFrame:
     about = configuration.load()
-    runs = tables.runs_table([rows.run_row(one, "") for one in records])
+    runs = tables.runs_table([rows.run_row(typed(one), "") for one in records])
     local = prices.Price("local", 0.1, "owned", None, "config")
     market = Market(known, local=local, machine_id=records[0]["machine"]["id"])
     return options.options_table(
@@ -108,7 +108,7 @@ def test_what_it_learnt_counts_and_its_time_does_not(make_tables, record, known)
     about = configuration.load()
     args = (about.complete_samples(), {"mnist_mlp": record["settings"]})
     bases = pd.read_csv(configuration.ROOT / "data/published/baselines.csv")
-    found = tables.epochs_table(rows.epoch_rows(full, "x"))
+    found = tables.epochs_table(rows.epoch_rows(typed(full), "x"))
     (row,) = quality.quality_table(make_tables(full)[0], found, *args, bases).itertuples()
     assert (row.value, row.runs) == (0.981, 1)
     assert pd.isna([row.time_s, row.epoch_s, row.time_relative, row.input_share]).all()
@@ -147,7 +147,7 @@ def test_nothing_is_said_once_it_was_made_again(make_tables, record, crowded):
 def test_the_advice_given_trains_again(record, crowded):
     """The unusable record counts as made; `again` plans one more."""
     series = runs.Series(
-        "local", "mnist_mlp", "keras-tensorflow", "default", (crowded,), frozenset([1])
+        "local", "mnist_mlp", "keras-tensorflow", "default", (typed(crowded),), frozenset([1])
     )
     about = {"precision": None, "budget_s": 0.0, "keep_disturbed": False, "seed": 1}
     plain = runs.Plan([], [series], 1, **about)
@@ -163,7 +163,7 @@ def test_a_wanted_precision_is_that_of_the_other_runs(record, keep_disturbed):
 
     def narrow(*done: dict) -> bool:
         names = ("local", "mnist_mlp", "keras-tensorflow", "default")
-        one = runs.Series(*names, done, frozenset(range(1, 8)))
+        one = runs.Series(*names, tuple(map(typed, done)), frozenset(range(1, 8)))
         return one.narrow(len(done), 0.02, keep_disturbed)
 
     assert narrow(*steady)

@@ -2,6 +2,7 @@ import re
 
 import pandas as pd
 import pytest
+from observed import typed
 
 from epochcost.configuration import ROOT
 from epochcost.record.early import completed
@@ -284,11 +285,11 @@ def test_a_page_without_records_says_so():
 def test_the_page_shows_what_else_went_on(record):
     record["noise"] |= {"others_cpu_share": 0.031, "flags": ["load from others"]}
     record["phases"] |= {"lost": 12.0}
-    html = render(noted=[noise.noise_row(record)])
+    html = render(noted=[noise.noise_row(typed(record))])
     row = html[html.index('id="noise"') :]
     assert "3.1%" in row
     assert "load from others" in row
-    many = [noise.noise_row(record)] * 230
+    many = [noise.noise_row(typed(record))] * 230
     assert "30 more are in <code>tables/noise.csv</code>" in render(noted=many)
 
 

@@ -1,12 +1,16 @@
 import random
 
 import pytest
+from observed import typed
 
-from epochcost.statistics import spread
-from epochcost.statistics.prediction import predict
+from epochcost.statistics import prediction, spread
 
 # How far full runs were from predictions of the same hour, over the predicted time.
 THIS_HOUR = spread.shipped()[spread.PREDICTED].hour
+
+
+def predict(one: dict) -> prediction.Prediction:
+    return prediction.predict(typed(one))
 
 
 def epoch(number, step=0.01, begin=0.0, end=0.0, evaluation=0.02, build=0.0) -> list[dict]:

@@ -1,14 +1,16 @@
 from itertools import pairwise
 
 import pytest
+from observed import typed
 
+from epochcost.record.types import Record
 from epochcost.statistics import waits
 from epochcost.statistics.prediction import predict
 
 TRAIN, EVALUATE = 0.5, 0.2  # seconds of the short passes
 
 
-def record(begins, ends, settings=None, framework="keras-tensorflow") -> dict:
+def record(begins, ends, settings=None, framework="keras-tensorflow") -> Record:
     """A quick run of 10 steps a pass, of 1,000 samples in batches of 10, four epochs wanted.
 
     begins, ends: what each epoch waited before its training and after its validation.
@@ -23,7 +25,7 @@ def record(begins, ends, settings=None, framework="keras-tensorflow") -> dict:
             for part, steps, seconds in parts
         ]
         epochs.append({"epoch": number, "train_s": TRAIN + begin, "eval_s": EVALUATE + end})
-    return {
+    document = {
         "run": {"framework": framework},
         "software": {"settings": settings or {}},
         "settings": {"epochs": 4, "batch_size": 10},
@@ -31,6 +33,7 @@ def record(begins, ends, settings=None, framework="keras-tensorflow") -> dict:
         "blocks": blocks,
         "epochs": epochs,
     }
+    return typed(document)
 
 
 def test_threads_sleep_twice_as_long_each_time_and_a_minute_at_most():

@@ -9,6 +9,7 @@ import psutil
 
 from epochcost.measure.gpus import POWER_CAP
 from epochcost.measure.sampler import OF_NO_PROCESS, OTHERS_LIMIT_CORES
+from epochcost.record.types import Noise, Pause, Spread
 
 # Flags for what passes by itself.
 OTHERS, OTHERS_ON_GPU, GPU_SLOWED, PAUSED = (
@@ -50,7 +51,7 @@ def noise(
     seen: dict[str, Any],
     interruptions: int = 0,
     during: Callable[[float, float], str | None] = lambda begin, end: None,
-) -> dict[str, Any]:
+) -> Noise:
     """The `noise` part of a record: what was seen, and a flag for each possible disturbance.
 
     A pause stays in the time of its epoch, as its length is known to half a second only, and what
@@ -65,14 +66,10 @@ def noise(
     gpus = seen.get("gpus", [])
     held_down = {reason for gpu in gpus for reason in gpu["held_down_by"] or []} - {POWER_CAP}
     paused = seen.get("pauses", [])
-    pauses = [
-        {
-            "seconds": round(one["seconds"], 1),
-            "during": during(one["begin"], one["end"]),
-            "cause": one["cause"],
-        }
+    pauses = tuple(
+        Pause(round(one["seconds"], 1), during(one["begin"], one["end"]), one["cause"])
         for one in paused
-    ]
+    )
     disturbed = {
         f"{PAUSED} for {_worded(pauses)}": bool(pauses),
         OTHERS: (summary["others"] or 0) * (psutil.cpu_count() or 1) > OTHERS_LIMIT_CORES
@@ -87,29 +84,28 @@ def noise(
         "not sampled": not seen,
         "interrupted, and watched since its last start alone": interruptions > 0,
     }
-    return {
-        "others_cpu_share": _rounded(summary["others"]),
-        "steal_share": _rounded(summary["steal"]),
-        **{
-            name: seen.get(name)
-            for name in (
-                "disturbed_share", "cpu_mhz", "throttled", "swapped_mib", "memory_stalled_share",
-                "quota_waited_share",
-            )
-        },
-        "paused_s": round(sum(one["seconds"] for one in paused), 1) if seen else None,
-        "pauses": pauses if seen else None,
-        "flags": [name for name, is_so in disturbed.items() if is_so],
-    }  # fmt: skip
+    return Noise(
+        others_cpu_share=_rounded(summary["others"]),
+        steal_share=_rounded(summary["steal"]),
+        disturbed_share=seen.get("disturbed_share"),
+        cpu_mhz=Spread(**seen["cpu_mhz"]) if seen.get("cpu_mhz") else None,
+        throttled=seen.get("throttled"),
+        swapped_mib=seen.get("swapped_mib"),
+        memory_stalled_share=seen.get("memory_stalled_share"),
+        quota_waited_share=seen.get("quota_waited_share"),
+        paused_s=round(sum(one["seconds"] for one in paused), 1) if seen else None,
+        pauses=pauses if seen else None,
+        flags=tuple(name for name, is_so in disturbed.items() if is_so),
+    )
 
 
-def _worded(pauses: list[dict[str, Any]]) -> str:
+def _worded(pauses: tuple[Pause, ...]) -> str:
     """Pauses in words: `27 s in epoch 4`; of many, how many there were."""
     if len(pauses) > _MOST_NAMED:
-        return f"{sum(pause['seconds'] for pause in pauses):.1f} s, {len(pauses)} times"
-    places = [f" in {pause['during']}" if pause["during"] else "" for pause in pauses]
+        return f"{sum(pause.seconds for pause in pauses):.1f} s, {len(pauses)} times"
+    places = [f" in {pause.during}" if pause.during else "" for pause in pauses]
     return " and ".join(
-        f"{pause['seconds']:.1f} s{place}" for pause, place in zip(pauses, places, strict=True)
+        f"{pause.seconds:.1f} s{place}" for pause, place in zip(pauses, places, strict=True)
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from epochcost import errors, files
 from epochcost.measure.clock import Clock, Epoch, Stopwatch, process_age
+from epochcost.measure.observation import About
 from epochcost.record import record
 
 # A run that never gets to the end of an epoch is not restarted forever.
@@ -27,29 +28,28 @@ _ALIVE = "alive-"
 
 
 def what_runs(
-    about: dict[str, Any], clock: Clock, software: list[Any], device: str, code: str
+    about: About, clock: Clock, software: list[Any], device: str, code: str
 ) -> dict[str, Any]:
     """What must match for an interrupted training run to resume.
 
     Args:
-        about: the machine, recipe, data, weights and seed, as in the record.
         software: the framework's version, what the variant changes in its settings, and environment
             variables that change how it computes.
         device: what is trained on (`gpu` or `cpu`).
         code: which epochcost this is (`revision.code`).
     """
-    here = about["machine"]
+    here = about.machine
     return {
-        "recipe": record.recipe_id(about["settings"]),
-        "data": about["data"]["sha256"],
-        "weights": about["weights"],
-        "seed": about["seed"],
+        "recipe": record.recipe_id(about.settings),
+        "data": about.data.sha256,
+        "weights": about.weights and asdict(about.weights),
+        "seed": about.seed,
         "steps": clock.extent.steps,
         "software": software,
         "code": code,
         "hardware": [
-            here["cpu_model"], here["cpu_kind"], here["usable_cores"],
-            [gpu["name"] for gpu in here["gpus"]], device,
+            here.cpu_model, here.cpu_kind, here.usable_cores, [gpu.name for gpu in here.gpus],
+            device,
         ],
     }  # fmt: skip
 

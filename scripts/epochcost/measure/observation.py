@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import fmean, median
@@ -10,11 +11,19 @@ from typing import Any
 from epochcost.measure import activity
 from epochcost.measure.clock import Clock, Epoch
 from epochcost.measure.pauses import SUSPENDED
+from epochcost.record import types
 from epochcost.record.check import LOSS, reached
-from epochcost.record.names import RunName
-from epochcost.record.passes import EVALUATE, TRAIN, passes
-from epochcost.record.phases import PHASES
-from epochcost.record.record import SCHEMA_VERSION
+from epochcost.record.passes import passes
+from epochcost.record.types import (
+    EVALUATE,
+    FAILED,
+    FULL,
+    OK,
+    SCHEMA_VERSION,
+    SYNTHETIC,
+    TRAIN,
+    Record,
+)
 
 
 def now() -> str:
@@ -22,121 +31,136 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+@dataclass(frozen=True)
+class About:
+    """What is known of a run before it trains, as its record has it; settings: the recipe."""
+
+    machine: types.Machine
+    yardstick: types.Yardstick | None
+    git: types.Commit | None
+    seed: int
+    settings: dict[str, Any]
+    data: types.Data
+    weights: types.Weights | None
+
+
 def record(
-    run: dict[str, Any],
-    about: dict[str, Any],
+    run: types.Run,
+    about: About,
+    software: types.Software,
     clock: Clock,
     shares: dict[str, Any],
     seen: dict[str, Any],
-    failure: dict[str, str] | None,
-) -> dict[str, Any]:
+    failure: types.Failure | None,
+) -> Record:
     """The record of a run.
 
     Args:
-        run: hardware, workload, framework, variant, trial, scale, started_at.
-        about: parts of the record that come from elsewhere: machine, yardstick, software, git,
-            seed, settings (the recipe), data, weights.
+        run: its end is that of the record.
         shares: what the processor did (`activity.Activity.summary`).
         seen: what the sampler saw (`sampler.Observed.summary`).
-        failure: phase and reason when the run failed, else None.
+        failure: of a run that failed.
     """
-    recipe = about["settings"]
+    recipe = about.settings
     # Generated data say nothing about quality, and neither does partial training.
-    generated = about["data"]["source"] == "synthetic"
-    judged = run["scale"] == "full" and failure is None and not generated
+    generated = about.data.source == SYNTHETIC
+    judged = run.scale == FULL and failure is None and not generated
     batch = recipe["batch_size"]
-    blocks = [] if failure else _blocks(clock, batch)
+    blocks = () if failure else _blocks(clock, batch)
     wall = clock.wall() - _slept(seen)
     # The energy that an earlier process used was not counted.
     energy, method = (None, None) if clock.interruptions else _energy(seen)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "run": {
-            "id": str(RunName.of(run)),
-            **run,
-            "finished_at": now(),
-        },
-        "status": "failed" if failure else "ok",
-        "failure": failure,
-        **about,
-        "wall_s": wall,
-        "phases": _phases(clock, wall),
-        "epochs": _epochs(clock, recipe["quality"]["metric"]),
-        "blocks": blocks,
-        "input": clock.input,
-        "sample": clock.sample,
-        "quality": _quality(clock, recipe["quality"], judged),
-        "flop_per_sample": _flop(clock),
-        "steady_state": _steady_state(clock, blocks, batch),
-        "utilisation": _utilisation(shares, seen),
-        "energy_j": energy,
-        "energy_method": method,
-        "interruptions": clock.interruptions,
-        "noise": activity.noise(shares, seen, clock.interruptions, clock.during),
-    }
+    return Record(
+        schema_version=SCHEMA_VERSION,
+        run=replace(run, finished_at=now()),
+        status=FAILED if failure else OK,
+        failure=failure,
+        **vars(about),
+        software=software,
+        wall_s=wall,
+        phases=_phases(clock, wall),
+        epochs=_epochs(clock, recipe["quality"]["metric"]),
+        blocks=blocks,
+        input=clock.input and types.Input(**clock.input),
+        sample=clock.sample,
+        quality=_quality(clock, recipe["quality"], judged),
+        flop_per_sample=_flop(clock),
+        steady_state=_steady_state(clock, blocks, batch),
+        utilisation=_utilisation(shares, seen),
+        energy_j=energy,
+        energy_method=method,
+        interruptions=clock.interruptions,
+        noise=activity.noise(shares, seen, clock.interruptions, clock.during),
+    )
 
 
-def data_part(manifest: dict[str, Any], samples: tuple[int, int]) -> dict[str, Any]:
+def data_part(manifest: dict[str, Any], samples: tuple[int, int]) -> types.Data:
     """What a record says about the data.
 
     Args:
         manifest: of the prepared arrays.
         samples: the numbers of training and validation samples.
     """
-    return {
-        "dataset": manifest["dataset"],
-        "source": manifest["source"],
-        "complete": manifest["kind"] == "complete",
-        "train_samples": samples[0],
-        "validation_samples": samples[1],
-        "skipped": sum(manifest["skipped"].values()),
-        "sha256": _fingerprint(manifest),
-    }
+    return types.Data(
+        dataset=manifest["dataset"],
+        source=manifest["source"],
+        complete=manifest["kind"] == "complete",
+        train_samples=samples[0],
+        validation_samples=samples[1],
+        skipped=sum(manifest["skipped"].values()),
+        sha256=_fingerprint(manifest),
+    )
 
 
-def _epochs(clock: Clock, metric: str) -> list[dict[str, Any]]:
+def _epochs(clock: Clock, metric: str) -> tuple[types.Epoch, ...]:
     """The epochs that were trained to their end."""
-    return [
-        {
-            "epoch": epoch.number,
-            "train_s": epoch.train_s,
-            "eval_s": epoch.eval_s,
-            "samples": clock.extent.samples,
-            "eval_samples": clock.extent.evaluation_samples,
-            "loss": _finite(epoch.loss),
-            "metric": _metric(epoch, metric),
-        }
+    extent = clock.extent
+    return tuple(
+        types.Epoch(
+            epoch=epoch.number,
+            train_s=epoch.train_s,
+            eval_s=epoch.eval_s,
+            samples=extent.samples,
+            eval_samples=extent.evaluation_samples,
+            loss=_finite(epoch.loss),
+            metric=_metric(epoch, metric),
+        )
         for epoch in clock.epochs
         if epoch.done
-    ]
+    )
 
 
-def _quality(clock: Clock, wanted: dict[str, Any], judged: bool) -> dict[str, Any]:
+def _quality(clock: Clock, wanted: dict[str, Any], judged: bool) -> types.Quality:
     """The quality after the last epoch, or by an extra pass after it, and the recipe's target."""
     metric, target = wanted["metric"], wanted["target"]
     value = _metric(clock.epochs[-1], metric) if clock.epochs else None
     if clock.accuracy is not None:
         value = _finite(clock.accuracy)
-    return {
-        "metric": metric,
-        "value": value,
-        "target": target,
-        "reached": reached(metric, value, target) if judged else None,
-    }
+    is_reached = reached(metric, value, target) if judged else None
+    return types.Quality(metric, value, target, is_reached)
 
 
-def _utilisation(shares: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
+def _utilisation(shares: dict[str, Any], seen: dict[str, Any]) -> types.Utilisation:
     """How much of the machine the run used; GPUs one by one, and averaged in `gpu_share`."""
-    gpus = seen.get("gpus", [])
-    known = [gpu["share"] for gpu in gpus if gpu["share"] is not None]
+    gpus = tuple(_gpu_use(gpu) for gpu in seen.get("gpus", []))
+    known = [gpu.share for gpu in gpus if gpu.share is not None]
     peaks = [activity.peak_rss_mib(), seen.get("peak_rss_mib")]
-    return {
-        "cpu_share": None if shares["cpu"] is None else round(shares["cpu"], 4),
-        "gpu_share": round(fmean(known), 4) if known else None,
-        "peak_rss_mib": max((peak for peak in peaks if peak), default=None),
-        "gpus": gpus,
-        "samples": seen.get("samples", 0),
+    return types.Utilisation(
+        cpu_share=None if shares["cpu"] is None else round(shares["cpu"], 4),
+        gpu_share=round(fmean(known), 4) if known else None,
+        peak_rss_mib=max((peak for peak in peaks if peak), default=None),
+        gpus=gpus,
+        samples=seen.get("samples", 0),
+    )
+
+
+def _gpu_use(seen: dict[str, Any]) -> types.GpuUse:
+    clock, held_down = seen["clock_mhz"], seen["held_down_by"]
+    parts = {
+        "clock_mhz": clock and types.Spread(**clock),
+        "held_down_by": None if held_down is None else tuple(held_down),
     }
+    return types.GpuUse(**seen | parts)
 
 
 def _slept(seen: dict[str, Any]) -> float:
@@ -162,10 +186,9 @@ def diverged(clock: Clock) -> bool:
     return any(value is not None and not math.isfinite(value) for value in values)
 
 
-def _phases(clock: Clock, wall: float) -> dict[str, float | None]:
+def _phases(clock: Clock, wall: float) -> types.Phases:
     """Seconds by phase, which add up to the wall time; `train` excludes the first step."""
-    phases: dict[str, float | None] = dict.fromkeys(PHASES)
-    phases.update(clock.phases)
+    phases: dict[str, float | None] = dict(clock.phases)
     if clock.epochs:
         # For a framework that does several steps per call, it is the first of these calls.
         first = min(clock.epochs[0].marks.values(), default=None)
@@ -175,7 +198,7 @@ def _phases(clock: Clock, wall: float) -> dict[str, float | None]:
         done = [epoch.eval_s for epoch in clock.epochs if epoch.eval_s is not None]
         phases["evaluate"] = sum(done) if done else None
     phases["other"] = wall - sum(seconds or 0.0 for seconds in phases.values())
-    return phases
+    return types.Phases.of(phases)
 
 
 def _metric(epoch: Epoch, name: str) -> float | None:
@@ -183,7 +206,7 @@ def _metric(epoch: Epoch, name: str) -> float | None:
     return _finite(epoch.loss if name == LOSS else epoch.accuracy)
 
 
-def _blocks(clock: Clock, batch: int) -> list[dict[str, Any]]:
+def _blocks(clock: Clock, batch: int) -> tuple[types.Block, ...]:
     """The stretches of steps between readings of the clock, in all epochs."""
     extent, blocks = clock.extent, []
     for epoch in clock.epochs:
@@ -194,19 +217,21 @@ def _blocks(clock: Clock, batch: int) -> list[dict[str, Any]]:
         for part, marks, steps, seconds, samples in parts:
             borders = [(0, 0.0), *sorted(marks.items()), (steps, seconds)]
             blocks += [
-                {
-                    "epoch": epoch.number,
-                    "part": part,
-                    "steps": end - start,
-                    "samples": min(end * batch, samples) - start * batch,
-                    "seconds": until - since,
-                }
+                types.Block(
+                    epoch=epoch.number,
+                    part=part,
+                    steps=end - start,
+                    samples=min(end * batch, samples) - start * batch,
+                    seconds=until - since,
+                )
                 for (start, since), (end, until) in pairwise(borders)
             ]
-    return blocks
+    return tuple(blocks)
 
 
-def _steady_state(clock: Clock, blocks: list[dict[str, Any]], batch: int) -> dict[str, Any] | None:
+def _steady_state(
+    clock: Clock, blocks: tuple[types.Block, ...], batch: int
+) -> types.SteadyState | None:
     """Samples per second once warmed up: over the epochs after the first.
 
     For a quick run, whose epochs are short, without the time an epoch takes beside its steps.
@@ -218,12 +243,7 @@ def _steady_state(clock: Clock, blocks: list[dict[str, Any]], batch: int) -> dic
         parts = [batch / one.step_s for one in passes(blocks, TRAIN)[1:]]
     if not parts:
         return None
-    return {
-        "samples_per_second": median(parts),
-        "low": min(parts),
-        "high": max(parts),
-        "parts": len(parts),
-    }
+    return types.SteadyState(median(parts), min(parts), max(parts), len(parts))
 
 
 def _flop(clock: Clock) -> int | None:

@@ -27,6 +27,7 @@ from epochcost.hardware import LOCAL
 from epochcost.measure import variables
 from epochcost.record import hosts, record
 from epochcost.record.names import RunName
+from epochcost.record.types import Record
 from epochcost.results import rows
 from epochcost.statistics import intervals
 
@@ -66,13 +67,13 @@ class Series:
     workload: str
     framework: str
     variant: str
-    done: tuple[dict[str, Any], ...]
+    done: tuple[Record, ...]
     taken: frozenset[int]
 
     def run(self, number: int) -> RunName:
         """The first run, the second, ...: an existing one, or one with the next free trial."""
         if number <= len(self.done):
-            trial = self.done[number - 1]["run"]["trial"]
+            trial = self.done[number - 1].run.trial
         else:
             free = (trial for trial in count(1) if trial not in self.taken)
             trial = next(islice(free, number - len(self.done) - 1, None))
@@ -82,7 +83,7 @@ class Series:
         """How long a run took in total; 0 if it does not exist yet."""
         if number > len(self.done):
             return 0.0
-        return self.done[number - 1]["wall_s"]
+        return self.done[number - 1].wall_s
 
     def narrow(self, number: int, precision: float, keep_disturbed: bool) -> bool:
         """Whether the first `number` runs give the median as precisely as wanted.
@@ -93,9 +94,9 @@ class Series:
         # The time of an unusable run says nothing, so others are made in its place.
         ended_well = [one for one in self.done[:number] if rows.status_of(one) == "ok"]
         if self.hardware == LOCAL:
-            last = hosts.host_of(ended_well[-1]) if ended_well else ""
-            ended_well = [one for one in ended_well if hosts.host_of(one) == last]
-        quiet = [one for one in ended_well if not one["noise"]["flags"]]
+            last = _host_of(ended_well[-1]) if ended_well else ""
+            ended_well = [one for one in ended_well if _host_of(one) == last]
+        quiet = [one for one in ended_well if not one.noise.flags]
         counted = ended_well if keep_disturbed else quiet or ended_well
         times = [rows.times_of(one)[0] for one in counted]
         reached = intervals.precision(times)
@@ -232,6 +233,10 @@ class Plan:
         ]
 
 
+def _host_of(one: Record) -> str:
+    return hosts.host_of(one.machine, one.software.environment)
+
+
 def _markers(runs: list[RunName], records: Path, markers: Path) -> list[Path]:
     paths = (run.path(records) for run in runs)
     return [_marker(path, records, markers) for path in paths]
@@ -273,7 +278,7 @@ def plan(
 
     # Each folder is read once, however many variants are wanted of it.
     @cache
-    def contents(*names: str) -> list[dict[str, Any]]:
+    def contents(*names: str) -> list[Record]:
         paths = by_folder[records.joinpath(*names)]
         return [one for path in paths if (one := _believed(path)) is not None]
 
@@ -285,8 +290,8 @@ def plan(
     for names in _combinations(configuration):
         *folder, variant = names
         wish = _wish(configuration, origins, tuned, tuning.place_of(machine), *names)
-        there = [one for one in contents(*folder) if one["run"]["variant"] == variant]
-        there.sort(key=lambda one: one["run"]["trial"])
+        there = [one for one in contents(*folder) if one.run.variant == variant]
+        there.sort(key=lambda one: one.run.trial)
         counted = tuple(one for one in there if _counts(one, wish, machine))
         taken = frozenset(trial for of, trial in taken_in(*folder) if of == variant)
         found.append(Series(*names, counted, taken))
@@ -303,7 +308,7 @@ def plan(
     )
 
 
-def _believed(path: Path) -> dict[str, Any] | None:
+def _believed(path: Path) -> Record | None:
     """A record; None for one that the analysis sets aside: it does not count, and stays."""
     try:
         return record.read(path)
@@ -360,21 +365,20 @@ def _wish(
     )
 
 
-def _counts(content: dict[str, Any], wish: Wish, machine: dict[str, Any]) -> bool:
+def _counts(content: Record, wish: Wish, machine: dict[str, Any]) -> bool:
     """Whether a record is one of the runs that are wanted now."""
-    run, there = content["run"], content["machine"]
-    if run["hardware"] == LOCAL and any(
-        there[key] != machine[key] for key in ("id", "usable_cores")
-    ):
+    run, there = content.run, content.machine
+    here = there.id == machine["id"] and there.usable_cores == machine["usable_cores"]
+    if run.hardware == LOCAL and not here:
         return False
-    if record.recipe_id(content["settings"]) != record.recipe_id(wish.recipe):
+    if record.recipe_id(content.settings) != record.recipe_id(wish.recipe):
         return False
-    software = content["software"]
-    if software["settings"] != wish.settings:
+    software = content.software
+    if software.settings != wish.settings:
         return False
-    if wish.variables not in (None, software["variables"]):
+    if wish.variables not in (None, software.variables):
         return False
-    from_random = content["weights"] is not None and content["weights"]["source"] == RANDOM
+    from_random = content.weights is not None and content.weights.source == RANDOM
     if from_random != (wish.weights == RANDOM):
         return False
-    return run["scale"] == wish.scale and record.kind_of(content["data"]) == wish.data
+    return run.scale == wish.scale and content.data.kind == wish.data

@@ -43,13 +43,13 @@ def _settle(root: Path) -> dict[Path, Path]:
     new, copies = _unmatched(root)
     for path in new:
         try:
-            run = record.read(path)["run"]
+            run = record.read(path).run
         except (InputError, OSError):  # no record, or one that is set aside
             continue
         place.copy(root, run, path)
     back = {}
     for path in _missing(root, copies):
-        run = record.read(path)["run"]
+        run = record.read(path).run
         back[place.put(root, run, path.read_bytes())] = path
     return back
 
@@ -58,11 +58,11 @@ def _missing(root: Path, copies: list[Path]) -> list[Path]:
     """Of these copies, those whose run is not among the records, whatever its file is called."""
     if not copies:
         return []
-    there = {record.identity(content) for _, content in record.read_all(root)}
+    there = {one.identity for _, one in record.read_all(root)}
     missing = []
     for path in copies:
         try:
-            run = record.identity(record.read(path))
+            run = record.read(path).identity
         except (InputError, OSError):
             continue
         if run not in there:

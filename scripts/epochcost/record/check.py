@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from epochcost import files, hardware
 from epochcost.errors import InputError
 from epochcost.hardware import LOCAL
+from epochcost.record.types import TRAIN, Data, Epoch, Record, document
 
 # What a run is judged by where there is no accuracy.
 LOSS = "loss"
@@ -23,19 +23,22 @@ _SAME, _SAME_S = 0.01, 0.01
 # What phases of early versions counted twice; what a clock's date is off by.
 _ABOUT, _ABOUT_S = 0.1, 60.0
 # Parts of the processors, the memory or the time.
-_SHARES = (
-    "cpu_share", "gpu_share", "others_cpu_share", "steal_share", "disturbed_share",
-    "memory_stalled_share", "quota_waited_share",
-)  # fmt: skip
+_SHARES = {
+    "utilisation": ("cpu_share", "gpu_share"),
+    "noise": (
+        "others_cpu_share", "steal_share", "disturbed_share", "memory_stalled_share",
+        "quota_waited_share",
+    ),
+}  # fmt: skip
 # What tables can hold as a date, and when the first of these models was trained.
 _YEARS = range(2015, 2200)
 
 
-def contradiction(record: dict[str, Any]) -> str | None:
+def contradiction(record: Record) -> str | None:
     """Why a record cannot be, in a few words; None where nothing speaks against it.
 
     Args:
-        record: one that follows the schema (`schema.check`).
+        record: one that was parsed (`types.parse`).
     """
     return next(_contradictions(record), None)
 
@@ -47,7 +50,7 @@ def reached(metric: str, value: float | None, target: float) -> bool:
     return value <= target if metric == LOSS else value >= target
 
 
-def _contradictions(record: dict[str, Any]) -> Iterator[str]:
+def _contradictions(record: Record) -> Iterator[str]:
     yield from _outcome(record)
     yield from _dates(record)
     yield from _epochs(record)
@@ -59,16 +62,16 @@ def _contradictions(record: dict[str, Any]) -> Iterator[str]:
     yield from _seen(record)
 
 
-def _outcome(record: dict[str, Any]) -> Iterator[str]:
-    if (record["status"] == "failed") != (record["failure"] is not None):
-        there = "a failure" if record["failure"] else "no failure"
-        yield f"its status is {record['status']}, and it has {there}"
+def _outcome(record: Record) -> Iterator[str]:
+    if (record.status == "failed") != (record.failure is not None):
+        there = "a failure" if record.failure else "no failure"
+        yield f"its status is {record.status}, and it has {there}"
 
 
-def _dates(record: dict[str, Any]) -> Iterator[str]:
+def _dates(record: Record) -> Iterator[str]:
     """Its two dates, and whether there is room between them for the time that it took."""
     begin, end = (
-        datetime.fromisoformat(record["run"][key]) for key in ("started_at", "finished_at")
+        datetime.fromisoformat(text) for text in (record.run.started_at, record.run.finished_at)
     )
     if begin.year not in _YEARS or end.year not in _YEARS:
         yield f"it is of the year {begin.year}"
@@ -77,14 +80,14 @@ def _dates(record: dict[str, Any]) -> Iterator[str]:
     if end < begin:
         yield "it finished before it started"
     between = (end - begin).total_seconds()
-    if record["wall_s"] > between * (1 + _ABOUT) + _ABOUT_S:
-        yield f"it took {record['wall_s']:g} s, and {between:g} s are between its start and its end"
+    if record.wall_s > between * (1 + _ABOUT) + _ABOUT_S:
+        yield f"it took {record.wall_s:g} s, and {between:g} s are between its start and its end"
 
 
-def _epochs(record: dict[str, Any]) -> Iterator[str]:
-    epochs, run = record["epochs"], record["run"]
-    wanted, ended_well = record["settings"]["epochs"], record["status"] == "ok"
-    numbers = [epoch["epoch"] for epoch in epochs]
+def _epochs(record: Record) -> Iterator[str]:
+    epochs, run = record.epochs, record.run
+    wanted, ended_well = record.settings["epochs"], record.status == "ok"
+    numbers = [epoch.epoch for epoch in epochs]
     if numbers != list(range(1, len(numbers) + 1)):
         seen = set()
         twice = next((number for number in numbers if number in seen or seen.add(number)), None)
@@ -95,71 +98,74 @@ def _epochs(record: dict[str, Any]) -> Iterator[str]:
         )
     if ended_well and not epochs:
         yield "it is ok, and has no epochs"
-    full, metric = run["scale"] == "full", record["quality"]["metric"]
+    full, metric = run.scale == "full", record.quality.metric
     if full and (len(epochs) > wanted or (ended_well and len(epochs) != wanted)):
-        yield f"it has {len(epochs)} of {wanted} epochs, and its status is {record['status']}"
+        yield f"it has {len(epochs)} of {wanted} epochs, and its status is {record.status}"
     for epoch in epochs:
-        yield from _epoch(epoch, record["data"], full, metric)
+        yield from _epoch(epoch, record.data, full, metric)
 
 
-def _epoch(epoch: dict[str, Any], data: dict[str, Any], full: bool, metric: str) -> Iterator[str]:
-    number = epoch["epoch"]
-    if epoch["train_s"] <= 0:
-        yield f"epoch {number} took {epoch['train_s']:g} s"
-    if (epoch["eval_s"] is None) != (epoch["eval_samples"] == 0):
+def _epoch(epoch: Epoch, data: Data, full: bool, metric: str) -> Iterator[str]:
+    number = epoch.epoch
+    if epoch.train_s <= 0:
+        yield f"epoch {number} took {epoch.train_s:g} s"
+    if (epoch.eval_s is None) != (epoch.eval_samples == 0):
         yield f"epoch {number} has a validation pass without samples, or samples without a pass"
-    for here, whole in (("samples", "train_samples"), ("eval_samples", "validation_samples")):
+    for name, here, whole in (
+        ("samples", epoch.samples, data.train_samples),
+        ("eval_samples", epoch.eval_samples, data.validation_samples),
+    ):
         # A recipe may have no validation pass.
-        wrong = epoch[here] not in (0, data[whole]) if full else epoch[here] > data[whole]
-        if wrong or (here == "samples" and epoch[here] == 0):
-            yield f"epoch {number} has {epoch[here]} {here}, and the data {data[whole]}"
-    if metric == _ACCURACY and not 0 <= (epoch["metric"] or 0) <= 1:
-        yield f"epoch {number} has an accuracy of {epoch['metric']:g}"
+        wrong = here not in (0, whole) if full else here > whole
+        if wrong or (name == "samples" and here == 0):
+            yield f"epoch {number} has {here} {name}, and the data {whole}"
+    if metric == _ACCURACY and not 0 <= (epoch.metric or 0) <= 1:
+        yield f"epoch {number} has an accuracy of {epoch.metric:g}"
 
 
-def _times(record: dict[str, Any]) -> Iterator[str]:
+def _times(record: Record) -> Iterator[str]:
     """Whether the parts of the time fit into the whole."""
-    wall, phases, epochs = record["wall_s"], record["phases"], record["epochs"]
-    training = sum(epoch["train_s"] for epoch in epochs)
-    validating = sum(epoch["eval_s"] or 0.0 for epoch in epochs)
-    within = training + validating + (phases["predict"] or 0.0)
+    wall, phases, epochs = record.wall_s, record.phases, record.epochs
+    training = sum(epoch.train_s for epoch in epochs)
+    validating = sum(epoch.eval_s or 0.0 for epoch in epochs)
+    within = training + validating + (phases.predict or 0.0)
     if _exceeds(within, wall):
         yield f"its epochs took {within:g} s, and the whole run {wall:g} s"
-    spent = sum(seconds or 0.0 for seconds in phases.values())
-    if spent > wall * (1 + _ABOUT) + _SAME_S:
-        yield f"its phases took {spent:g} s, and the whole run {wall:g} s"
-    timed = (phases["first_step"] or 0.0) + (phases["train"] or 0.0)
+    if phases.spent > wall * (1 + _ABOUT) + _SAME_S:
+        yield f"its phases took {phases.spent:g} s, and the whole run {wall:g} s"
+    timed = (phases.first_step or 0.0) + (phases.train or 0.0)
     for name, inside, outside in (
         ("training", training, timed),
-        ("validation", validating, phases["evaluate"] or 0.0),
+        ("validation", validating, phases.evaluate or 0.0),
     ):
         # The epoch in which a run failed is in its phases alone.
-        if _exceeds(inside, outside) or (record["status"] == "ok" and _exceeds(outside, inside)):
+        if _exceeds(inside, outside) or (record.status == "ok" and _exceeds(outside, inside)):
             yield f"{name} took {inside:g} s by its epochs, and {outside:g} s by its phases"
 
 
-def _blocks(record: dict[str, Any]) -> Iterator[str]:
+def _blocks(record: Record) -> Iterator[str]:
     """Whether the stretches of an epoch are together as long as it; a quick run rests on them."""
-    epochs = {epoch["epoch"]: epoch for epoch in record["epochs"]}
+    epochs = {epoch.epoch: epoch for epoch in record.epochs}
     seconds: dict[tuple[int, str], float] = defaultdict(float)
-    for block in record["blocks"]:
-        seconds[block["epoch"], block["part"]] += block["seconds"]
+    for block in record.blocks:
+        seconds[block.epoch, block.part] += block.seconds
     for (number, part), took in seconds.items():
-        whole = epochs.get(number, {}).get("train_s" if part == "train" else "eval_s")
+        epoch = epochs.get(number)
+        whole = epoch and (epoch.train_s if part == TRAIN else epoch.eval_s)
         if whole is None:
             yield f"it has blocks of {part} in epoch {number}, which has no such part"
         elif _exceeds(took, whole) or _exceeds(whole, took):
             yield f"epoch {number} has blocks of {took:g} s of {part}, and {whole:g} s of it"
-    trained = {number for number, part in seconds if part == "train"}
-    quick = (record["run"]["scale"], record["status"]) == ("quick", "ok")
+    trained = {number for number, part in seconds if part == TRAIN}
+    quick = (record.run.scale, record.status) == ("quick", "ok")
     # The first records have the blocks of the first epoch alone.
     if quick and trained not in ({1}, set(epochs)):
         yield "it is a quick run, and not every epoch has its blocks"
 
 
-def _quality(record: dict[str, Any]) -> Iterator[str]:
-    quality, wanted = record["quality"], record["settings"].get("quality")
-    metric, value, target = (quality[key] for key in ("metric", "value", "target"))
+def _quality(record: Record) -> Iterator[str]:
+    quality, wanted = record.quality, record.settings.get("quality")
+    metric, value, target = quality.metric, quality.value, quality.target
     if isinstance(wanted, dict) and (wanted.get("metric"), wanted.get("target")) != (
         metric,
         target,
@@ -167,58 +173,64 @@ def _quality(record: dict[str, Any]) -> Iterator[str]:
         yield f"it was judged by {metric} {target:g}, and its recipe asks for something else"
     if metric == _ACCURACY and not 0 <= (value or 0) <= 1:
         yield f"its accuracy is {value:g}"
-    if quality["reached"] is None:  # not judged: generated data, or part of a training
+    if quality.reached is None:  # not judged: generated data, or part of a training
         return
-    if quality["reached"] != reached(metric, value, target):
-        verdict = "reached" if quality["reached"] else "missed"
+    if quality.reached != reached(metric, value, target):
+        verdict = "reached" if quality.reached else "missed"
         yield f"it says that it {verdict} its target, with {metric} {value} for {target}"
-    synthetic = record["data"]["source"] == "synthetic"
-    if synthetic or (record["run"]["scale"], record["status"]) != ("full", "ok"):
+    synthetic = record.data.source == "synthetic"
+    if synthetic or (record.run.scale, record.status) != ("full", "ok"):
         yield "it was judged by its quality, and did not train to the end on real data"
 
 
-def _data(record: dict[str, Any]) -> Iterator[str]:
-    settings, data = record["settings"], record["data"]
-    if settings.get("dataset", data["dataset"]) != data["dataset"]:
-        yield f"it trained on {data['dataset'][:40]!r}, and its recipe on another data set"
-    if data["train_samples"] < 1:
+def _data(record: Record) -> Iterator[str]:
+    settings, data = record.settings, record.data
+    if settings.get("dataset", data.dataset) != data.dataset:
+        yield f"it trained on {data.dataset[:40]!r}, and its recipe on another data set"
+    if data.train_samples < 1:
         yield "it trained on no samples"
-    if ("weights" in settings) != (record["weights"] is not None):
+    if ("weights" in settings) != (record.weights is not None):
         yield "either its recipe or the run itself started from weights, and not both"
-    steady = record["steady_state"]
-    if steady and not 0 < steady["low"] <= steady["samples_per_second"] <= steady["high"]:
+    steady = record.steady_state
+    if steady and not 0 < steady.low <= steady.samples_per_second <= steady.high:
         yield "its steady state is not between its own bounds"
 
 
-def _machine(record: dict[str, Any]) -> Iterator[str]:
-    machine, devices = record["machine"], record["software"]["settings"].get("devices", 1)
+def _machine(record: Record) -> Iterator[str]:
+    machine, devices = record.machine, record.software.settings.get("devices", 1)
     # GPUs of other makers than NVIDIA are not described.
-    on_gpu = machine["gpus"] and record["software"].get("device") == "gpu"
-    if not 1 <= machine["usable_cores"] <= machine["logical_cores"]:
-        yield f"it had {machine['usable_cores']} of {machine['logical_cores']} cores"
+    on_gpu = machine.gpus and record.software.device == "gpu"
+    if not 1 <= machine.usable_cores <= machine.logical_cores:
+        yield f"it had {machine.usable_cores} of {machine.logical_cores} cores"
     if not isinstance(devices, int) or isinstance(devices, bool) or devices < 1:
         yield "its number of devices is none"
-    elif on_gpu and devices > len(machine["gpus"]):
-        yield f"it trained on {devices} of {len(machine['gpus'])} GPUs"
-    if reason := _other_hardware(record["run"]["hardware"], json.dumps(machine, sort_keys=True)):
+    elif on_gpu and devices > len(machine.gpus):
+        yield f"it trained on {devices} of {len(machine.gpus)} GPUs"
+    if reason := _other_hardware(
+        record.run.hardware, json.dumps(document(machine), sort_keys=True)
+    ):
         yield reason
 
 
-def _seen(record: dict[str, Any]) -> Iterator[str]:
+def _seen(record: Record) -> Iterator[str]:
     """What was seen beside the run: shares of a whole, amounts, and pauses within it."""
-    used, noise = record["utilisation"], record["noise"]
-    shares = {name: (used | noise)[name] for name in _SHARES}
-    shares |= {f"GPU {number} share": gpu["share"] for number, gpu in enumerate(used["gpus"])}
+    used, noise = record.utilisation, record.noise
+    shares = {
+        name: getattr(getattr(record, part), name)
+        for part, names in _SHARES.items()
+        for name in names
+    }
+    shares |= {f"GPU {number} share": gpu.share for number, gpu in enumerate(used.gpus)}
     for name, share in shares.items():
         if share is not None and not 0 <= share <= 1 + _ABOUT:
             yield f"its {name.replace('_', ' ')} is {share:g}"
-    for name, amount in (("energy", record["energy_j"]), ("memory", used["peak_rss_mib"])):
+    for name, amount in (("energy", record.energy_j), ("memory", used.peak_rss_mib)):
         if amount is not None and amount < 0:
             yield f"its {name} is {amount:g}"
     # Sleep of the machine is in no time of the run.
-    pauses = [one["seconds"] for one in noise["pauses"] or () if one["cause"] != "suspended"]
-    if sum(pauses) > record["wall_s"] * (1 + _ABOUT) + _ABOUT_S:
-        yield f"it was paused for {sum(pauses):g} s, and took {record['wall_s']:g} s"
+    pauses = [one.seconds for one in noise.pauses or () if one.cause != "suspended"]
+    if sum(pauses) > record.wall_s * (1 + _ABOUT) + _ABOUT_S:
+        yield f"it was paused for {sum(pauses):g} s, and took {record.wall_s:g} s"
 
 
 @cache

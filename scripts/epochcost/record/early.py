@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from epochcost.record.passes import TRAIN
+from epochcost.record.types import TRAIN
 
 # What the first records did not sample.
 _SAMPLED = (

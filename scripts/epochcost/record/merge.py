@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from epochcost.errors import InputError, nearest, one_line
 from epochcost.record import backup, place, record
+from epochcost.record.types import Record
 
 # More names than these hide what became of the records.
 _MOST_NAMED = 10
@@ -74,7 +74,7 @@ def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
 
 
 def _merge(folder: Path, own: Path, hardware: Collection[str], merged: Merged) -> None:
-    there = {record.identity(content) for _, content in record.read_all(own)}
+    there = {one.identity for _, one in record.read_all(own)}
     if folder.is_dir():
         merged.left += record.strays(folder)
     for path in record.find(folder) if folder.is_dir() else [folder]:
@@ -83,17 +83,17 @@ def _merge(folder: Path, own: Path, hardware: Collection[str], merged: Merged) -
         except (InputError, OSError) as error:
             merged.refused[path] = one_line(error)
             continue
-        if record.identity(content) in there:
+        if content.identity in there:
             merged.known.append(path)
             continue
-        there.add(record.identity(content))
-        merged.added[path] = place.add(own, content["run"], path.read_bytes())
+        there.add(content.identity)
+        merged.added[path] = place.add(own, content.run, path.read_bytes())
 
 
-def _checked(path: Path, hardware: Collection[str]) -> dict[str, Any]:
+def _checked(path: Path, hardware: Collection[str]) -> Record:
     """A record that passes the checks."""
     content = record.read(path)
-    name = content["run"]["hardware"]
+    name = content.run.hardware
     if name not in hardware:
         raise InputError(f"{path}: unknown hardware '{name}'; {nearest(name, hardware)}")
     return content

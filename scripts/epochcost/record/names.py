@@ -38,9 +38,9 @@ class RunName:
         return root / f"{self}.json"
 
     @classmethod
-    def of(cls, run: dict[str, Any]) -> "RunName":
-        """The name of a run that a record, or anything else with the same parts, describes."""
-        return cls(*(run[field.name] for field in fields(cls)))
+    def of(cls, run: Any) -> "RunName":
+        """The name of a record's run, or of anything else that has its parts."""
+        return cls(*(getattr(run, field.name) for field in fields(cls)))
 
     @classmethod
     def on(cls, hardware: str, name: str) -> "RunName":

@@ -1,16 +1,16 @@
 """Where a record is written: whole or not at all, and never over another one."""
 
 import fcntl
-import json
 import os
 import sys
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from epochcost.errors import InputError, one_line
 from epochcost.record.names import RunName
+from epochcost.record.types import Record, Run, encoded
 
 _RESERVED_BYTES = 64 * 1024
 
@@ -59,13 +59,13 @@ class Place:
                 pass
             file.close()  # its holder has just removed it
 
-    def write(self, record: dict[str, Any]) -> None:
+    def write(self, record: Record) -> None:
         """Write the record whole, or not at all; the file is then read-only.
 
         Raises:
             FileExistsError: another record has appeared there in the meantime.
         """
-        self.write_bytes(_encoded(record))
+        self.write_bytes(encoded(record))
 
     def write_bytes(self, content: bytes) -> None:
         """Write an encoded record as it is, such as one from elsewhere."""
@@ -100,7 +100,7 @@ def copies(root: Path) -> Path:
     return root.with_name(f"{root.name}-kept")
 
 
-def add(root: Path, run: dict[str, Any], content: bytes) -> Path:
+def add(root: Path, run: Run, content: bytes) -> Path:
     """Keep a record and its copy under the first free trial, from its own on; returns where.
 
     Its content is left unchanged. Readers of records go by the number in their names.
@@ -110,7 +110,7 @@ def add(root: Path, run: dict[str, Any], content: bytes) -> Path:
     return target
 
 
-def put(root: Path, run: dict[str, Any], content: bytes) -> Path:
+def put(root: Path, run: Run, content: bytes) -> Path:
     """Write a record below `root` under the first free trial, from its own on; returns where."""
     name = RunName.of(run)
     for trial in count(name.trial):
@@ -122,7 +122,7 @@ def put(root: Path, run: dict[str, Any], content: bytes) -> Path:
         return target
 
 
-def copy(root: Path, run: dict[str, Any], path: Path) -> None:
+def copy(root: Path, run: Run, path: Path) -> None:
     """Keep a copy of a record below `root`. Without one, the next call of the workflow makes it."""
     try:
         put(copies(root), run, path.read_bytes())
@@ -130,18 +130,14 @@ def copy(root: Path, run: dict[str, Any], path: Path) -> None:
         print(f"epochcost: {path} has no copy yet: {one_line(error)}", file=sys.stderr)
 
 
-def keep(place: Place, root: Path, record: dict[str, Any]) -> None:
+def keep(place: Place, root: Path, record: Record) -> None:
     """Write a record and its copy: to its place, or beside what appeared there during the run."""
     try:
         place.write(record)
     except FileExistsError:
         place.leave()
-        target = add(root, record["run"], _encoded(record))
+        target = add(root, record.run, encoded(record))
         said = f"{place.path} appeared during this run, which is saved as {target}"
         print(f"epochcost: {said}", file=sys.stderr)
     else:
-        copy(root, record["run"], place.path)
-
-
-def _encoded(record: dict[str, Any]) -> bytes:
-    return (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode()
+        copy(root, record.run, place.path)

@@ -1,4 +1,4 @@
-"""A record: the JSON that a run leaves behind; where it is, how it is found and read."""
+"""Records as files: where they are, how they are found and read."""
 
 import hashlib
 import json
@@ -7,16 +7,18 @@ import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from epochcost import files
 from epochcost.errors import InputError, one_line
-from epochcost.record import check, early, schema
+from epochcost.record import check, early
 from epochcost.record.names import RunName
+from epochcost.record.schema import instant
+from epochcost.record.types import SCHEMA_VERSION, Record, parse
 
-SCHEMA_VERSION = 1
 # What makes two trainings of a workload the same; titles and targets do not.
 _RECIPE = (
     "dataset", "weights", "epochs", "batch_size", "loss", "optimizer", "model", "fine_tuning",
@@ -92,7 +94,7 @@ def taken(folder: Path) -> set[tuple[str, int]]:
     return {(name["variant"], int(name["trial"])) for name in found if name}
 
 
-def read(path: Path) -> dict[str, Any]:
+def read(path: Path) -> Record:
     """Read one record and check what every reader relies on: its schema, and that it can be.
 
     Each machine numbers its trials from 1. So the number in the file's name counts, which was
@@ -112,17 +114,15 @@ def read(path: Path) -> dict[str, Any]:
             f"{path} has schema version {version!r:.40}; this epochcost reads {SCHEMA_VERSION}"
         )
     with _named(path):
-        record = _completed(content)
-        schema.check(record)
-        reason, run = check.contradiction(record), record["run"]
-        run["trial"] = trial_of(path)
-        name = RunName.of(run)
-        run["id"], place = str(name), name.path(Path())
+        record = parse(_completed(content))
+        reason, trial = check.contradiction(record), trial_of(path)
+        name = replace(RunName.of(record.run), trial=trial)
+        place = name.path(Path())
     if Path(*path.parts[-4:]) != place:
         raise InputError(f"{path} holds the record of {place}; put it back where it belongs")
     if reason:
         raise InputError(f"{path} contradicts itself: {reason}")
-    return record
+    return replace(record, run=replace(record.run, trial=trial, id=str(name)))
 
 
 def _content(path: Path) -> Any:
@@ -157,39 +157,13 @@ def _completed(content: dict[str, Any]) -> dict[str, Any]:
     """A record as if this version had written it: with all of its fields, and dates in UTC."""
     try:
         for key in ("started_at", "finished_at"):
-            begin_or_end = schema.instant(content["run"][key])
+            begin_or_end = instant(content["run"][key])
             content["run"][key] = begin_or_end.astimezone(UTC).isoformat()
+        content.pop("evaluations", None)
         return early.completed(content)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        schema.check(content)  # which can say what is wrong with it
+        parse(content)  # which can say what is wrong with it
         raise
-
-
-def kind_of(data: dict[str, Any]) -> str:
-    """Which data a run used: complete, subset or synthetic."""
-    if data["source"] == "synthetic":
-        return "synthetic"
-    return "complete" if data["complete"] else "subset"
-
-
-def gpus_used(record: dict[str, Any]) -> int:
-    """How many GPUs trained; 0 where the processor did."""
-    if record["software"].get("device") != "gpu" or not record["machine"]["gpus"]:
-        return 0
-    return record["software"]["settings"].get("devices", 1)
-
-
-def identity(record: dict[str, Any]) -> tuple[str, ...]:
-    """What identifies a run, whatever its file is called.
-
-    Copies of one image may have one id, and begin in the same second.
-
-    Args:
-        record: one that was read (`read`), so that its dates are written in one way.
-    """
-    run = record["run"]
-    names = ("hardware", "workload", "framework", "variant", "started_at", "finished_at")
-    return (*(run[key] for key in names), record["machine"]["id"], str(record["seed"]))
 
 
 def _wrong(error: Exception, path: Path) -> str:
@@ -199,9 +173,7 @@ def _wrong(error: Exception, path: Path) -> str:
     return one_line(error).removeprefix(f"{path} is not ").removeprefix("JSON: ")
 
 
-def read_all(
-    root: Path, aside: dict[Path, str] | None = None
-) -> Iterator[tuple[Path, dict[str, Any]]]:
+def read_all(root: Path, aside: dict[Path, str] | None = None) -> Iterator[tuple[Path, Record]]:
     """All records below `root` that can be believed, each run once, with their paths.
 
     Args:
@@ -223,7 +195,7 @@ def read_all(
         except (InputError, OSError) as error:
             aside[path] = one_line(error)
             continue
-        first = seen.setdefault(identity(record), path)
+        first = seen.setdefault(record.identity, path)
         if first != path:
             aside[path] = f"{path} is a copy of {first}; take one of them away"
             continue

@@ -1,36 +1,21 @@
-"""Whether a record follows its schema, config/schemas/record.schema.json.
+"""Documents of JSON as dataclasses: read by the types of their fields, which say what may be there.
 
-The schema is compiled into functions: a hundred times as fast as a general validator, which the
-environments of frameworks do not have either. Beyond the schema, what no table can hold is refused:
+The types are compiled into functions: a hundred times as fast as a general validator, which the
+environments of frameworks do not have either. Beyond the types, what no table can hold is refused:
 numbers that are infinite, none, or beyond 64 bits, text that is no Unicode, nesting without end.
 """
 
 import math
 import re
 from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cache
-from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from epochcost import files
 from epochcost.errors import InputError, nearest
 
-SCHEMA = Path(__file__).resolve().parents[3] / "config/schemas/record.schema.json"
-_REMARKS = {"$schema", "title", "description"}
-_CHECKED = {
-    "additionalProperties", "const", "enum", "format", "items", "maximum", "minimum", "oneOf",
-    "pattern", "properties", "required", "type",
-}  # fmt: skip
-_KINDS = {
-    "array": ([list], "a list"),
-    "boolean": ([bool], "true or false"),
-    "integer": ([int], "a whole number"),
-    "null": ([type(None)], "empty"),
-    "number": ([int, float], "a number"),
-    "object": ([dict], "an object"),
-    "string": ([str], "text"),
-}
 _LARGEST = 2**63
 # The longest text of a record is what a model of characters wrote: 400 of them.
 _LONGEST = 4_000
@@ -38,9 +23,86 @@ _LONGEST = 4_000
 _DEEPEST = 20
 # What an instant looks like, RFC 3339: with its distance from UTC.
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+# What JSON calls a type, what its values are in Python, and what people call them.
+_KINDS = {
+    tuple: ("array", (list,), "a list"),
+    bool: ("boolean", (bool,), "true or false"),
+    int: ("integer", (int,), "a whole number"),
+    float: ("number", (int, float), "a number"),
+    dict: ("object", (dict,), "an object"),
+    str: ("string", (str,), "text"),
+}
 
-# Raises a _RefusedError for a value.
-Check = Callable[[Any], None]
+# Makes of a value what a field holds; raises a _RefusedError.
+Reader = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Range:
+    """What a number may be."""
+
+    least: float
+    most: float = math.inf
+
+    def check(self, value: float) -> None:
+        if value < self.least:
+            raise _RefusedError(f"{value} is below {self.least}")
+        if value > self.most:
+            raise _RefusedError(f"{value} is above {self.most}")
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        upper = {"maximum": self.most} if self.most < math.inf else {}
+        return {"minimum": self.least, **upper}
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a text looks like."""
+
+    pattern: str
+
+    def check(self, value: str) -> None:
+        # `$` of a pattern also matches before a last line break.
+        if not re.search(self.pattern, value) or value.endswith("\n"):
+            raise _RefusedError(f"{_short(value)} is not of the form {self.pattern}")
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        return {"pattern": self.pattern}
+
+
+@dataclass(frozen=True)
+class Instant:
+    """A text that is a date and time."""
+
+    def check(self, value: str) -> None:
+        try:
+            instant(value)
+        except InputError as error:
+            raise _RefusedError(str(error)) from None
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        return {"format": "date-time"}
+
+
+@dataclass(frozen=True)
+class Holds:
+    """An object that has some keys of given types, and others."""
+
+    parts: tuple[tuple[str, Any], ...]
+
+    def check(self, value: dict[str, Any]) -> None:
+        for key, kind in self.parts:
+            if key not in value:
+                raise _RefusedError(key, lacks=True)
+            _at(key, _reader(kind), value[key])
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        properties = {key: json_schema(kind) for key, kind in self.parts}
+        return {"properties": properties, "required": list(properties)}
 
 
 class _RefusedError(Exception):
@@ -58,10 +120,14 @@ class _RefusedError(Exception):
         return ": ".join([*keys, self.said])
 
 
-def check(record: Any) -> None:
-    """Raise an InputError that says in a few words what the schema does not allow."""
+def read(kind: type, content: Any) -> Any:
+    """A dataclass from a document of JSON.
+
+    Raises:
+        InputError: the document is none of its kind; it says in a few words what is wrong.
+    """
     try:
-        _whole()(record)
+        return _reader(kind)(content)
     except _RefusedError as error:
         raise InputError(str(error)) from None
 
@@ -80,153 +146,150 @@ def instant(text: Any) -> datetime:
     raise InputError(f"{_short(text)} is no date and time with its distance from UTC")
 
 
+def json_schema(kind: Any) -> dict[str, Any]:
+    """The JSON Schema of a type."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        schema = json_schema(_but_none(inner))
+        if "enum" in schema:
+            return schema | {"enum": [*schema["enum"], None]}
+        return schema | {"type": [schema["type"], "null"]}
+    if origin is Annotated:
+        return json_schema(inner[0]) | inner[1].keywords
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin is tuple:
+        return {"type": "array", "items": json_schema(inner[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": json_schema(inner[1])}
+    if is_dataclass(kind):
+        hints = get_type_hints(kind, include_extras=True)
+        return {
+            "description": " ".join(kind.__doc__.split()),
+            "type": "object",
+            "properties": {_key(name): json_schema(hint) for name, hint in hints.items()},
+            "required": _required(kind),
+            "additionalProperties": False,
+        }
+    return {} if kind is Any else {"type": _KINDS[kind][0]}
+
+
 @cache
-def _whole() -> Check:
-    return _compiled(files.read_json(SCHEMA))
+def _reader(kind: Any, ending: str = "") -> Reader:
+    """What reads a type.
 
-
-def _compiled(schema: dict[str, Any]) -> Check:
-    """The check of a schema or a part of one.
-
-    Raises:
-        ValueError: it has a keyword that is not checked here.
+    Args:
+        ending: what else a value may be, in words.
     """
-    if unknown := set(schema) - _CHECKED - _REMARKS:
-        raise ValueError(f"{SCHEMA}: {', '.join(sorted(unknown))} is not checked")
-    if "oneOf" in schema:
-        # Empty or something else, which is all that records need of `oneOf`.
-        (other,) = [kind for kind in schema["oneOf"] if kind != {"type": "null"}]
-        return _unless_empty(_compiled(other))
-    kinds = schema.get("type", [])
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    checks = [_of_kind(kinds)] if kinds else []
-    if values := schema.get("enum", [schema["const"]] if "const" in schema else None):
-        checks.append(_one_of(values))
-    if {"minimum", "maximum"} & set(schema):
-        checks.append(_within(schema.get("minimum", -math.inf), schema.get("maximum", math.inf)))
-    if "pattern" in schema:
-        checks.append(_like(schema["pattern"]))
-    if "format" in schema:
-        checks.append(_instant)
-    if "items" in schema:
-        checks.append(_list_of(_compiled(schema["items"])))
-    elif "object" in kinds:
-        checks.append(_object_of(schema))
-    elif not checks:
-        checks.append(_free)
-    first, *others = checks
-    if not others:
-        return first
-
-    def check(value: Any) -> None:
-        first(value)
-        if value is not None:  # what else is asked holds for a value that is there
-            for one in others:
-                one(value)
-
-    return check
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        some = _reader(_but_none(inner), " or empty")
+        return lambda value: None if value is None else some(value)
+    if origin is Annotated:
+        return _limited(_reader(inner[0], ending), inner[1])
+    if origin is Literal:
+        return _one_of(inner)
+    if origin is tuple:
+        return _list_of(_reader(inner[0]), _of_kind(tuple, ending))
+    if origin is dict:
+        return _values_of(_reader(inner[1]), _of_kind(dict, ending))
+    if is_dataclass(kind):
+        return _object_of(kind, _of_kind(dict, ending))
+    return _free if kind is Any else _of_kind(kind, ending)
 
 
-def _unless_empty(check: Check) -> Check:
-    def unless_empty(value: Any) -> None:
-        if value is not None:
-            check(value)
-
-    return unless_empty
+def _but_none(kinds: tuple[Any, ...]) -> Any:
+    (some,) = [kind for kind in kinds if kind is not NoneType]
+    return some
 
 
-def _of_kind(kinds: list[str]) -> Check:
-    said = " or ".join(_KINDS[kind][1] for kind in kinds)
+def _of_kind(kind: type, ending: str) -> Reader:
     # The exact types, as to Python true is a whole number.
-    types = {of for kind in kinds for of in _KINDS[kind][0]}
+    _, types, said = _KINDS[kind]
 
-    def of_kind(value: Any) -> None:
+    def of_kind(value: Any) -> Any:
         if type(value) not in types:
             given = "it is empty, and" if value is None else f"{_short(value)} is"
-            raise _RefusedError(f"{given} not {said}")
-        _storable(value)
+            raise _RefusedError(f"{given} not {said}{ending}")
+        return _storable(value)
 
     return of_kind
 
 
-def _one_of(values: list[Any]) -> Check:
-    # 1, 1.0 and true are equal to Python, and only one of them is what the schema says.
+def _limited(read: Reader, limit: Range | Form | Instant | Holds) -> Reader:
+    def limited(value: Any) -> Any:
+        found = read(value)
+        limit.check(found)
+        return found
+
+    return limited
+
+
+def _one_of(values: tuple[Any, ...]) -> Reader:
+    # 1, 1.0 and true are equal to Python, and only one of them is what the type says.
     allowed = [(type(value), value) for value in values]
 
-    def one_of(value: Any) -> None:
+    def one_of(value: Any) -> Any:
         if (type(value), value) not in allowed:
             hint = nearest(str(value)[:40], map(str, values))
             raise _RefusedError(f"{_short(value)} is not allowed; {hint}")
+        return value
 
     return one_of
 
 
-def _within(least: float, most: float) -> Check:
-    def within(value: Any) -> None:
-        if value < least:
-            raise _RefusedError(f"{value} is below {least}")
-        if value > most:
-            raise _RefusedError(f"{value} is above {most}")
-
-    return within
-
-
-def _like(pattern: str) -> Check:
-    form = re.compile(pattern)
-
-    def like(value: Any) -> None:
-        # `$` of a pattern also matches before a last line break.
-        if not form.search(value) or value.endswith("\n"):
-            raise _RefusedError(f"{_short(value)} is not of the form {pattern}")
-
-    return like
-
-
-def _instant(value: Any) -> None:
-    try:
-        instant(value)
-    except InputError as error:
-        raise _RefusedError(str(error)) from None
-
-
-def _list_of(check: Check) -> Check:
-    def list_of(value: Any) -> None:
-        for number, item in enumerate(value):
-            try:
-                check(item)
-            except _RefusedError as error:
-                error.keys.append(str(number))
-                raise
+def _list_of(read: Reader, is_list: Reader) -> Reader:
+    def list_of(value: Any) -> tuple[Any, ...]:
+        return tuple(_at(number, read, item) for number, item in enumerate(is_list(value)))
 
     return list_of
 
 
-def _object_of(schema: dict[str, Any]) -> Check:
-    known = {key: _compiled(part) for key, part in schema.get("properties", {}).items()}
-    required = schema.get("required", [])
-    more = schema.get("additionalProperties", True)
-    other = _free if more is True else more and _compiled(more)
+def _values_of(read: Reader, is_object: Reader) -> Reader:
+    def values_of(value: Any) -> dict[str, Any]:
+        return {_storable(key): _at(key, read, part) for key, part in is_object(value).items()}
 
-    def object_of(value: Any) -> None:
+    return values_of
+
+
+def _object_of(kind: type, is_object: Reader) -> Reader:
+    hints, required = get_type_hints(kind, include_extras=True), _required(kind)
+    known = {_key(name): (name, _reader(hint)) for name, hint in hints.items()}
+
+    def object_of(value: Any) -> Any:
+        parts = {}
         for key in required:
-            if key not in value:
+            if key not in is_object(value):
                 raise _RefusedError(key, lacks=True)
         for key, part in value.items():
-            if (check := known.get(key)) is None:
+            if key not in known:
                 _storable(key)
-                if not other:
-                    raise _RefusedError(f"unknown key {_short(key)}; {nearest(key[:40], known)}")
-                check = other
-            try:
-                check(part)
-            except _RefusedError as error:
-                error.keys.append(key)
-                raise
+                raise _RefusedError(f"unknown key {_short(key)}; {nearest(key[:40], known)}")
+            name, read = known[key]
+            parts[name] = _at(key, read, part)
+        return kind(**parts)
 
     return object_of
 
 
-def _free(value: Any, depth: int = 0) -> None:
+def _at(key: Any, read: Reader, value: Any) -> Any:
+    try:
+        return read(value)
+    except _RefusedError as error:
+        error.keys.append(str(key))
+        raise
+
+
+def _key(name: str) -> str:
+    """The key in JSON of a field, whose name may be one that Python keeps to itself."""
+    return name.rstrip("_")
+
+
+def _required(kind: type) -> list[str]:
+    return [_key(field.name) for field in fields(kind) if field.default is MISSING]
+
+
+def _free(value: Any, depth: int = 0) -> Any:
     """What may be anything, such as a recipe's hyper-parameters."""
     if depth > _DEEPEST:
         raise _RefusedError("it is nested too deeply")
@@ -238,9 +301,10 @@ def _free(value: Any, depth: int = 0) -> None:
     elif isinstance(value, list):
         for part in value:
             _free(part, depth + 1)
+    return value
 
 
-def _storable(value: Any) -> None:
+def _storable(value: Any) -> Any:
     """Refuse what a file of text or a table cannot hold."""
     kind = type(value)
     if kind is float:
@@ -256,6 +320,7 @@ def _storable(value: Any) -> None:
             value.encode()
         except UnicodeEncodeError:
             raise _RefusedError(f"{_short(value)} is no Unicode text") from None
+    return value
 
 
 def _word(key: str) -> str:
@@ -266,6 +331,6 @@ def _word(key: str) -> str:
 def _short(value: Any) -> str:
     """A value as a message shows it: on one line, and not for pages."""
     if isinstance(value, list | dict):
-        return _KINDS["array" if isinstance(value, list) else "object"][1]
+        return _KINDS[tuple if isinstance(value, list) else dict][2]
     said = repr(value)
     return said if len(said) <= 60 else f"{said[:57]}..."

@@ -1,8 +1,6 @@
 """Whether the time of a run says anything: not where others, or pauses, took too much of it."""
 
-from typing import Any
-
-from epochcost.record.record import gpus_used
+from epochcost.record.types import Record
 
 # The status of such a run in all tables; its record says what was seen, and stays as it is.
 UNUSABLE = "unusable"
@@ -18,37 +16,37 @@ MOST_TAKEN = 0.3
 _IN_NO_TIME = "suspended"
 
 
-def why_unusable(record: dict[str, Any]) -> str:
+def why_unusable(record: Record) -> str:
     """Why the time of a run says nothing, in words; empty where it does say something."""
     return _paused(record) or _crowded(record)
 
 
-def _paused(record: dict[str, Any]) -> str:
+def _paused(record: Record) -> str:
     """That pauses took too much of the epochs."""
     seconds = sum(
-        pause["seconds"]
-        for pause in record["noise"]["pauses"] or ()
-        if (pause["during"] or "").startswith("epoch ") and pause["cause"] != _IN_NO_TIME
+        pause.seconds
+        for pause in record.noise.pauses or ()
+        if (pause.during or "").startswith("epoch ") and pause.cause != _IN_NO_TIME
     )
-    timed = sum(epoch["train_s"] + (epoch["eval_s"] or 0.0) for epoch in record["epochs"])
+    timed = sum(epoch.seconds for epoch in record.epochs)
     if seconds <= MOST_TAKEN * timed:
         return ""
     return f"pauses took {seconds:.0f} s of {timed:.0f} s"
 
 
-def _crowded(record: dict[str, Any]) -> str:
+def _crowded(record: Record) -> str:
     """That others used too much of the machine.
 
     Of the processors that the run may use, others and the host took more than MOST_TAKEN. A
     training on GPUs needs few processors: there, less than one was left for each GPU. How much
     others used a GPU is in no record, only that they were there, which is a flag.
     """
-    noise, machine = record["noise"], record["machine"]
-    others, stolen = (noise[name] or 0.0 for name in ("others_cpu_share", "steal_share"))
-    usable, there = machine["usable_cores"], machine["logical_cores"]
+    noise, machine = record.noise, record.machine
+    others, stolen = noise.others_cpu_share or 0.0, noise.steal_share or 0.0
+    usable, there = machine.usable_cores, machine.logical_cores
     # What the run may not use is there for others.
     taken = max(0.0, (others + stolen) * there - (there - usable)) / usable
-    gpus = gpus_used(record)
+    gpus = record.gpus_used
     if taken <= MOST_TAKEN or (gpus and usable * (1 - taken) >= gpus):
         return ""
     if stolen > others:

@@ -1,12 +1,12 @@
 """What else went on during each own run, and which runs were made while a machine was slower."""
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 import pandas as pd
 
 from epochcost.frameworks.variants import BFLOAT16
 from epochcost.record import hosts, outliers
+from epochcost.record.types import Record
 from epochcost.results.rows import gflops, gflops_share, run_id
 
 # Repeated yardsticks on an idle machine differ by a tenth or so.
@@ -57,39 +57,38 @@ class NoiseRow:
     flags: str
 
 
-def noise_row(record: dict[str, Any]) -> NoiseRow:
+def noise_row(record: Record) -> NoiseRow:
     """The row of a record."""
-    run, noise, used = record["run"], record["noise"], record["utilisation"]
-    processor = noise["cpu_mhz"] or {}
-    clocks = [gpu["clock_mhz"] for gpu in used["gpus"] if gpu["clock_mhz"]]
+    run, noise, used = record.run, record.noise, record.utilisation
+    clocks = [gpu.clock_mhz for gpu in used.gpus if gpu.clock_mhz]
     return NoiseRow(
         run_id=run_id(record),
         machine=hosts.key_of(record),
-        started_at=run["started_at"],
-        wall_s=record["wall_s"],
-        other_s=record["phases"]["other"],
-        interruptions=record["interruptions"],
-        lost_s=record["phases"]["lost"],
+        started_at=run.started_at,
+        wall_s=record.wall_s,
+        other_s=record.phases.other,
+        interruptions=record.interruptions,
+        lost_s=record.phases.lost,
         slowest_epoch=outliers.slowest_epoch(record),
-        matmul_gflops=(record["yardstick"] or {}).get("matmul_gflops"),
+        matmul_gflops=record.yardstick and record.yardstick.matmul_gflops,
         gflops=gflops(record),
         gflops_share=gflops_share(record),
-        cpu_share=used["cpu_share"],
-        others_cpu_share=noise["others_cpu_share"],
-        disturbed_share=noise["disturbed_share"],
-        steal_share=noise["steal_share"],
-        cpu_mhz_low=processor.get("low"),
-        cpu_mhz_high=processor.get("high"),
-        throttled=noise["throttled"],
-        swapped_mib=noise["swapped_mib"],
-        memory_stalled_share=noise["memory_stalled_share"],
-        quota_waited_share=noise["quota_waited_share"],
-        gpu_share=used["gpu_share"],
-        gpu_mhz_low=min((clock["low"] for clock in clocks), default=None),
-        gpu_mhz_high=max((clock["high"] for clock in clocks), default=None),
-        energy_j=record["energy_j"],
-        energy_method=record["energy_method"],
-        paused_s=noise["paused_s"],
+        cpu_share=used.cpu_share,
+        others_cpu_share=noise.others_cpu_share,
+        disturbed_share=noise.disturbed_share,
+        steal_share=noise.steal_share,
+        cpu_mhz_low=noise.cpu_mhz and noise.cpu_mhz.low,
+        cpu_mhz_high=noise.cpu_mhz and noise.cpu_mhz.high,
+        throttled=noise.throttled,
+        swapped_mib=noise.swapped_mib,
+        memory_stalled_share=noise.memory_stalled_share,
+        quota_waited_share=noise.quota_waited_share,
+        gpu_share=used.gpu_share,
+        gpu_mhz_low=min((clock.low for clock in clocks), default=None),
+        gpu_mhz_high=max((clock.high for clock in clocks), default=None),
+        energy_j=record.energy_j,
+        energy_method=record.energy_method,
+        paused_s=noise.paused_s,
         flags="; ".join(outliers.flags_of(record)),
     )
 

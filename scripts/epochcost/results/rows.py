@@ -11,8 +11,8 @@ from typing import Any
 from epochcost.errors import one_line
 from epochcost.hardware import LOCAL
 from epochcost.record import hosts, outliers
-from epochcost.record.phases import OVERHEAD, PHASES
-from epochcost.record.record import gpus_used, read_all, recipe_id
+from epochcost.record.record import read_all, recipe_id
+from epochcost.record.types import QUICK, SYNTHETIC, Machine, Record, Software, Weights
 from epochcost.record.usable import UNUSABLE, why_unusable
 from epochcost.statistics.prediction import predict
 
@@ -158,7 +158,7 @@ class Rows:
 def of_folder(
     folder: Path,
     labels: dict[str, str],
-    also: Callable[[dict[str, Any]], Any] | None = None,
+    also: Callable[[Record], Any] | None = None,
 ) -> Rows:
     """The rows of all records below a folder.
 
@@ -171,7 +171,7 @@ def of_folder(
     found = Rows([], [], [], {})
     for path, content in read_all(folder, found.aside):
         try:
-            run = _written(run_row(content, labels.get(content["run"]["hardware"], "")))
+            run = _written(run_row(content, labels.get(content.run.hardware, "")))
             epochs = [_written(row) for row in epoch_rows(content, run.run_id)]
             more = [_written(also(content))] if also else []
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -198,198 +198,180 @@ def _written(row: Any) -> Any:
     return replace(row, **changed)
 
 
-def run_row(record: dict[str, Any], hardware_label: str) -> RunRow:
+def run_row(record: Record, hardware_label: str) -> RunRow:
     """The row of a record."""
-    run, data, quality = record["run"], record["data"], record["quality"]
-    machine = record["machine"]
-    local = run["hardware"] == LOCAL
-    quick = run["scale"] == "quick"
+    run, data, quality = record.run, record.data, record.quality
+    machine = record.machine
+    local = run.hardware == LOCAL
+    quick = run.scale == QUICK
     time_s, time_low, time_high = times_of(record)
     return RunRow(
         run_id=run_id(record),
         source_id=OWN,
-        workload=run["workload"],
-        framework=run["framework"],
-        framework_version=record["software"]["framework_version"],
-        variant=run["variant"],
-        trial=run["trial"],
-        seed=record["seed"],
-        hardware_id=run["hardware"],
-        hardware_label=_machine_label(machine, record["software"]["device"])
-        if local
-        else hardware_label,
+        workload=run.workload,
+        framework=run.framework,
+        framework_version=record.software.framework_version,
+        variant=run.variant,
+        trial=run.trial,
+        seed=record.seed,
+        hardware_id=run.hardware,
+        hardware_label=_machine_label(machine, record.software.device) if local else hardware_label,
         machine=hosts.key_of(record),
-        machine_id=machine["id"] if local else "",
-        host=hosts.host_of(record) if local else "",
+        machine_id=machine.id if local else "",
+        host=hosts.host_of(machine, record.software.environment) if local else "",
         mixed_hosts=hosts.may_be_several(record),
-        driver=(gpus_used(record) and machine["driver"]) or "",
-        date=run["started_at"][:10],
-        started_at=run["started_at"],
-        scale=run["scale"],
+        driver=(record.gpus_used and machine.driver) or "",
+        date=run.started_at[:10],
+        started_at=run.started_at,
+        scale=run.scale,
         status=status_of(record),
         reason=_reason(record),
-        data_source=data["source"],
-        data_complete=data["complete"],
-        train_samples=data["train_samples"],
-        skipped=data["skipped"],
-        data_id=data["sha256"][:8],
-        weights=_weights(record["weights"]),
-        settings=_settings(record["software"]),
-        synthetic=data["source"] == "synthetic",
+        data_source=data.source,
+        data_complete=data.complete,
+        train_samples=data.train_samples,
+        skipped=data.skipped,
+        data_id=data.sha256[:8],
+        weights=_weights(record.weights),
+        settings=_settings(record.software),
+        synthetic=data.source == SYNTHETIC,
         predicted=quick,
-        gpu_count=len(machine["gpus"]),
-        gpus_used=gpus_used(record),
-        vcpus=machine["usable_cores"],
-        epochs=record["settings"]["epochs"],
-        batch_size=record["settings"]["batch_size"],
-        recipe=recipe_id(record["settings"]),
+        gpu_count=len(machine.gpus),
+        gpus_used=record.gpus_used,
+        vcpus=machine.usable_cores,
+        epochs=record.settings["epochs"],
+        batch_size=record.settings["batch_size"],
+        recipe=recipe_id(record.settings),
         time_s=time_s,
         time_low=time_low,
         time_high=time_high,
-        wall_s=record["wall_s"],
-        overhead_s=_overhead(record),
-        start_s=_start(record),
-        metric=quality["metric"],
-        metric_value=None if quick or data["source"] == "synthetic" else quality["value"],
-        quality_target=quality["target"],
-        quality_reached=quality["reached"],
+        wall_s=record.wall_s,
+        overhead_s=record.phases.overhead,
+        start_s=record.phases.overhead - (record.phases.lost or 0.0),
+        metric=quality.metric,
+        metric_value=None if quick or data.source == SYNTHETIC else quality.value,
+        quality_target=quality.target,
+        quality_reached=quality.reached,
         input_share=_input_share(record),
         gflops=gflops(record),
         gflops_share=gflops_share(record),
         noise="; ".join(outliers.flags_of(record)),
-        paused_s=record["noise"]["paused_s"],
+        paused_s=record.noise.paused_s,
         price_per_hour_usd_stated=None,
         notes="",
         copy_of="",
     )
 
 
-def run_id(record: dict[str, Any]) -> str:
+def run_id(record: Record) -> str:
     """The name of a run in all tables; runs on hardware `local` are told apart by machine."""
-    run = record["run"]
-    return f"{run['id']}@{record['machine']['id']}" if run["hardware"] == LOCAL else run["id"]
+    run = record.run
+    return f"{run.id}@{record.machine.id}" if run.hardware == LOCAL else run.id
 
 
-def epoch_rows(record: dict[str, Any], run_id: str) -> list[EpochRow]:
+def epoch_rows(record: Record, run_id: str) -> list[EpochRow]:
     """The rows of a record's epochs."""
-    run = record["run"]
+    run = record.run
     return [
         EpochRow(
             run_id=run_id,
             source_id=OWN,
-            workload=run["workload"],
-            framework=run["framework"],
-            variant=run["variant"],
-            hardware_id=run["hardware"],
-            epoch=epoch["epoch"],
-            samples=epoch["samples"],
-            time_s=_epoch_seconds(epoch),
-            train_s=epoch["train_s"],
-            eval_s=epoch["eval_s"],
-            loss=epoch["loss"],
-            metric=record["quality"]["metric"],
-            metric_value=epoch["metric"],
-            scale=run["scale"],
+            workload=run.workload,
+            framework=run.framework,
+            variant=run.variant,
+            hardware_id=run.hardware,
+            epoch=epoch.epoch,
+            samples=epoch.samples,
+            time_s=epoch.seconds,
+            train_s=epoch.train_s,
+            eval_s=epoch.eval_s,
+            loss=epoch.loss,
+            metric=record.quality.metric,
+            metric_value=epoch.metric,
+            scale=run.scale,
             status=status_of(record),
-            synthetic=record["data"]["source"] == "synthetic",
-            data_complete=record["data"]["complete"],
-            weights=_weights(record["weights"]),
+            synthetic=record.data.source == SYNTHETIC,
+            data_complete=record.data.complete,
+            weights=_weights(record.weights),
         )
-        for epoch in record["epochs"]
+        for epoch in record.epochs
     ]
 
 
-def status_of(record: dict[str, Any]) -> str:
+def status_of(record: Record) -> str:
     """`ok`, `failed`, or `unusable`: it ended well, but others used too much of the machine."""
-    return UNUSABLE if record["status"] == "ok" and why_unusable(record) else record["status"]
+    return UNUSABLE if record.status == "ok" and why_unusable(record) else record.status
 
 
-def times_of(record: dict[str, Any]) -> tuple[float | None, float | None, float | None]:
+def times_of(record: Record) -> tuple[float | None, float | None, float | None]:
     """Seconds of all epochs with their validation passes, and the range of a prediction of them.
 
     For a quick run it is predicted; for one that failed or is unusable there is none.
     """
     if status_of(record) != "ok":
         return None, None, None
-    if record["run"]["scale"] == "quick":
+    if record.run.scale == QUICK:
         prediction = predict(record)
         return prediction.seconds, prediction.low, prediction.high
     # Where a recipe ends with test-time-augmented predictions, the clock includes them.
-    predicting = record["phases"]["predict"] or 0.0
-    return sum(_epoch_seconds(epoch) for epoch in record["epochs"]) + predicting, None, None
+    predicting = record.phases.predict or 0.0
+    return sum(epoch.seconds for epoch in record.epochs) + predicting, None, None
 
 
-def _overhead(record: dict[str, Any]) -> float:
-    """Seconds of the phases that count as overhead, as far as the record has them."""
-    overhead = [name for name, counts_as in PHASES.items() if counts_as == OVERHEAD]
-    return sum(record["phases"].get(name) or 0.0 for name in overhead)
-
-
-def _start(record: dict[str, Any]) -> float:
-    """Seconds of the overhead without lost work: what a start takes, or several together."""
-    return _overhead(record) - (record["phases"].get("lost") or 0.0)
-
-
-def _epoch_seconds(epoch: dict[str, Any]) -> float:
-    """Seconds of an epoch with its validation pass, where the recipe has one."""
-    return epoch["train_s"] + (epoch["eval_s"] or 0.0)
-
-
-def _input_share(record: dict[str, Any]) -> float | None:
+def _input_share(record: Record) -> float | None:
     """Time to fetch a batch without training on it, over the time of a training step.
 
     Without that of the framework's own loop, where it was measured. A quick run has too few steps
     for it.
     """
-    alone, steady = record["input"], record["steady_state"]
-    if alone is None or steady is None or record["run"]["scale"] == "quick":
+    alone, steady = record.input, record.steady_state
+    if alone is None or steady is None or record.run.scale == QUICK:
         return None
-    step = record["settings"]["batch_size"] / steady["samples_per_second"]
-    return max(0.0, alone["seconds"] - alone.get("loop_s", 0.0)) / alone["steps"] / step
+    step = record.settings["batch_size"] / steady.samples_per_second
+    return max(0.0, alone.seconds - alone.loop_s) / alone.steps / step
 
 
-def gflops(record: dict[str, Any]) -> float | None:
+def gflops(record: Record) -> float | None:
     """Useful operations per second of training, in GFLOP/s, once warmed up."""
-    steady, flop = record["steady_state"], record["flop_per_sample"]
+    steady, flop = record.steady_state, record.flop_per_sample
     if steady is None or flop is None:
         return None
-    return steady["samples_per_second"] * flop / 1e9
+    return steady.samples_per_second * flop / 1e9
 
 
-def gflops_share(record: dict[str, Any]) -> float | None:
+def gflops_share(record: Record) -> float | None:
     """`gflops` over the processors' speed in matrix multiplication; unknown for a GPU."""
-    achieved, yardstick = gflops(record), record["yardstick"]
-    if achieved is None or yardstick is None or record["software"]["device"] != "cpu":
+    achieved, yardstick = gflops(record), record.yardstick
+    if achieved is None or yardstick is None or record.software.device != "cpu":
         return None
-    return achieved / yardstick["matmul_gflops"]
+    return achieved / yardstick.matmul_gflops
 
 
-def _settings(software: dict[str, Any]) -> str:
+def _settings(software: Software) -> str:
     """What differs from the framework's defaults, as `name=value`; empty for nothing."""
-    changed = software["settings"] | software["variables"]
+    changed = software.settings | software.variables
     return " ".join(f"{name}={shlex.quote(str(changed[name]))}" for name in sorted(changed))
 
 
-def _weights(started_from: dict[str, Any] | None) -> str:
+def _weights(started_from: Weights | None) -> str:
     """What a model started from; empty where its recipe names no weights."""
     if started_from is None:
         return ""
-    return RANDOM if started_from["source"] == RANDOM else started_from["name"]
+    return RANDOM if started_from.source == RANDOM else started_from.name
 
 
-def _machine_label(machine: dict[str, Any], device: str) -> str:
+def _machine_label(machine: Machine, device: str | None) -> str:
     """The part of a machine that trained, in a few words: its GPU, or its processor and cores."""
-    if device == "gpu" and machine["gpus"]:
-        return machine["gpus"][0]["name"]
+    if device == "gpu" and machine.gpus:
+        return machine.gpus[0].name
     # "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz" is shown as "Intel Xeon Platinum 8481C".
-    model = re.sub(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@.*", "", machine["cpu_model"])
-    parts = [" ".join(model.split()), f"{machine['usable_cores']} cores"]
+    model = re.sub(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@.*", "", machine.cpu_model)
+    parts = [" ".join(model.split()), f"{machine.usable_cores} cores"]
     # Virtual machines may hide the number: "AMD EPYC" has been the name of five generations.
-    if machine["cpu_kind"] and not re.search(r"\d", model):
-        parts.insert(1, machine["cpu_kind"].partition(" stepping")[0])
+    if machine.cpu_kind and not re.search(r"\d", model):
+        parts.insert(1, machine.cpu_kind.partition(" stepping")[0])
     return ", ".join(parts)
 
 
-def _reason(record: dict[str, Any]) -> str:
-    failure = record["failure"]
-    return f"{failure['phase']}: {failure['reason']}" if failure else why_unusable(record)
+def _reason(record: Record) -> str:
+    failure = record.failure
+    return f"{failure.phase}: {failure.reason}" if failure else why_unusable(record)

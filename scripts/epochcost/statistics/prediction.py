@@ -1,13 +1,14 @@
 """What a quick run says about the full run."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
 from statistics import fmean, stdev
-from typing import Any
 
-from epochcost.record.passes import EVALUATE, TRAIN, passes
+from epochcost.record.passes import passes
+from epochcost.record.types import EVALUATE, TRAIN, Block, Record
 from epochcost.statistics import spread, waits
 from epochcost.statistics.intervals import CONFIDENCE
 
@@ -30,7 +31,7 @@ class Prediction:
     waits_s: float = 0.0
 
 
-def predict(record: dict[str, Any]) -> Prediction:
+def predict(record: Record) -> Prediction:
     """Predict the full run from the record of a quick one.
 
     Each short epoch gives the time of a whole one: the fixed time of a pass, plus as many steps as
@@ -41,16 +42,16 @@ def predict(record: dict[str, Any]) -> Prediction:
     A recipe for fine-tuning has epochs of different kinds; its quick run does a part of each of
     them, and the prediction is the sum of their times, scaled to all samples.
     """
-    settings, data = record["settings"], record["data"]
+    settings, data = record.settings, record.data
     if "fine_tuning" in settings:
         return Prediction(_scaled(record), None, None)
     epochs, batch = settings["epochs"], settings["batch_size"]
     whole = {
-        TRAIN: math.ceil(data["train_samples"] / batch),
-        EVALUATE: math.ceil(data["validation_samples"] / batch),
+        TRAIN: math.ceil(data.train_samples / batch),
+        EVALUATE: math.ceil(data.validation_samples / batch),
     }
-    if len({block["epoch"] for block in record["blocks"]}) == 1:
-        return Prediction(_from_one_epoch(record["blocks"], whole, epochs), None, None)
+    if len({block.epoch for block in record.blocks}) == 1:
+        return Prediction(_from_one_epoch(record.blocks, whole, epochs), None, None)
     waited = waits.seen(record)
     seen = {part: _whole_passes(record, part, steps, waited) for part, steps in whole.items()}
     by_epoch = [sum(both) for both in zip(*filter(None, seen.values()), strict=True)]
@@ -59,7 +60,7 @@ def predict(record: dict[str, Any]) -> Prediction:
         later = [fmean(seconds[1:]) if seconds else 0.0 for seconds in seen.values()]
         waits_s, by_chance = waited.expected(*later, epochs)
     seconds = _start_up(record, waited) + epochs * fmean(by_epoch[1:]) + waits_s
-    if len(by_epoch) < 3 or record["software"].get("device") == "gpu":
+    if len(by_epoch) < 3 or record.software.device == "gpu":
         return Prediction(seconds, None, None, waits_s)
     process = spread.shipped()[spread.PREDICTED].hour * seconds
     chance = spread.REACH * math.hypot(process, by_chance)
@@ -67,28 +68,26 @@ def predict(record: dict[str, Any]) -> Prediction:
     return Prediction(seconds, max(0.0, seconds - reach), seconds + reach, waits_s)
 
 
-def _whole_passes(
-    record: dict[str, Any], part: str, steps: int, waited: waits.Waits | None
-) -> list[float]:
+def _whole_passes(record: Record, part: str, steps: int, waited: waits.Waits | None) -> list[float]:
     """Seconds of the passes of a part, by epoch, as if they had so many steps and no wait."""
     return [
         one.seconds_of(steps) - (waited.of(part, one.epoch) if waited else 0.0)
-        for one in passes(record["blocks"], part)
+        for one in passes(record.blocks, part)
     ]
 
 
-def _start_up(record: dict[str, Any], waited: waits.Waits | None) -> float:
+def _start_up(record: Record, waited: waits.Waits | None) -> float:
     """Seconds that the first epoch took beyond the others, as short as they were, without waits."""
     by_epoch: dict[int, float] = {}
-    for block in record["blocks"]:
-        by_epoch[block["epoch"]] = by_epoch.get(block["epoch"], 0.0) + block["seconds"]
+    for block in record.blocks:
+        by_epoch[block.epoch] = by_epoch.get(block.epoch, 0.0) + block.seconds
     for part, epoch in waited.seconds if waited else ():
         by_epoch[epoch] -= waited.of(part, epoch)
     first, *later = (by_epoch[epoch] for epoch in sorted(by_epoch))
     return max(0.0, first - fmean(later))
 
 
-def _from_one_epoch(blocks: list[dict[str, Any]], whole: dict[str, int], epochs: int) -> float:
+def _from_one_epoch(blocks: Sequence[Block], whole: dict[str, int], epochs: int) -> float:
     """Seconds by an older quick run: all training time outside its steps is start-up."""
     (training,) = passes(blocks, TRAIN)
     validating = sum(one.seconds_of(whole[EVALUATE]) for one in passes(blocks, EVALUATE))
@@ -103,21 +102,21 @@ def _reach(seen: list[float], epochs: int) -> float:
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, len(seen) - 1)) * spread
 
 
-def _scaled(record: dict[str, Any]) -> float:
+def _scaled(record: Record) -> float:
     """Seconds of each pass and of the final predictions, as if all samples had been used."""
-    data = record["data"]
-    whole = {TRAIN: data["train_samples"], EVALUATE: data["validation_samples"]}
-    which = itemgetter("epoch", "part")
-    seconds = record["phases"]["predict"] * whole[EVALUATE] / record["epochs"][-1]["eval_samples"]
-    for (_, part), blocks in groupby(sorted(record["blocks"], key=which), which):
+    data = record.data
+    whole = {TRAIN: data.train_samples, EVALUATE: data.validation_samples}
+    which = attrgetter("epoch", "part")
+    seconds = record.phases.predict * whole[EVALUATE] / record.epochs[-1].eval_samples
+    for (_, part), blocks in groupby(sorted(record.blocks, key=which), which):
         seconds += _whole_pass(list(blocks), whole[part])
     return seconds
 
 
-def _whole_pass(blocks: list[dict[str, Any]], samples: int) -> float:
+def _whole_pass(blocks: Sequence[Block], samples: int) -> float:
     """Seconds of a pass over so many samples; its first step builds what others use, once."""
     first, *later = blocks
     if not later:
-        return first["seconds"] * samples / first["samples"]
-    each = sum(block["seconds"] for block in later) / sum(block["samples"] for block in later)
-    return first["seconds"] + each * (samples - first["samples"])
+        return first.seconds * samples / first.samples
+    each = sum(block.seconds for block in later) / sum(block.samples for block in later)
+    return first.seconds + each * (samples - first.samples)

@@ -10,9 +10,8 @@ a full run has a whole one (benchmarks/epoch_waits.py).
 import math
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
-from epochcost.record.passes import EVALUATE, TRAIN
+from epochcost.record.types import EVALUATE, TRAIN, Record
 
 _FRAMEWORK, _SETTING = "keras-tensorflow", "input_autotuning"
 # Of the sleeps, in seconds (tensorflow/core/framework/model.h).
@@ -56,22 +55,21 @@ class Waits:
         return self.share * sleeps, math.sqrt(variance)
 
 
-def seen(record: dict[str, Any]) -> Waits | None:
+def seen(record: Record) -> Waits | None:
     """The waits in a run of several epochs; None if its framework has none.
 
     A wait is what the first step of a training pass, or the last ones of a validation, took beyond
     the quickest of their kind. The first epoch is left out.
     """
-    settings = record["software"].get("settings") or {}
-    if record["run"]["framework"] != _FRAMEWORK or not settings.get(_SETTING, True):
+    if record.run.framework != _FRAMEWORK or not record.software.settings.get(_SETTING, True):
         return None
     first, last = {}, {}
-    for block in record["blocks"]:
-        if block["part"] == TRAIN:
-            first.setdefault(block["epoch"], block["seconds"])
+    for block in record.blocks:
+        if block.part == TRAIN:
+            first.setdefault(block.epoch, block.seconds)
         else:
-            last[block["epoch"]] = block["seconds"]
-    epochs = {epoch["epoch"]: epoch for epoch in record["epochs"]}
+            last[block.epoch] = block.seconds
+    epochs = {epoch.epoch: epoch for epoch in record.epochs}
     seconds, sleeps = {}, []
     for part, ends in ((TRAIN, first), (EVALUATE, last)):
         later = {epoch: end for epoch, end in ends.items() if epoch > 1}
@@ -80,9 +78,9 @@ def seen(record: dict[str, Any]) -> Waits | None:
             if part == TRAIN:  # The thread is that of the epoch before, begun after its wait.
                 before = epochs[epoch - 1]
                 waited = ends[epoch - 1] - min(later.values())
-                age = before["train_s"] - waited + (before["eval_s"] or 0.0)
+                age = before.train_s - waited + (before.eval_s or 0.0)
             else:
-                age = epochs[epoch]["eval_s"] - longer
+                age = epochs[epoch].eval_s - longer
             sleep = next_wake(age) - age
             seconds[part, epoch] = min(longer, sleep)
             sleeps.append(sleep)

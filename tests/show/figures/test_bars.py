@@ -3,6 +3,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from observed import typed
 
 from epochcost import configuration
 from epochcost.money import prices
@@ -25,7 +26,7 @@ def relative(record):
         known = configuration.load()
         labels = {key: entry["label"] for key, entry in known.catalogue.items()}
         runs = tables.runs_table(
-            [*published.runs(ROOT / "data/published", labels), rows.run_row(record, "")]
+            [*published.runs(ROOT / "data/published", labels), rows.run_row(typed(record), "")]
         )
         local = None
         if price is not None:

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from observed import typed
 
 from epochcost import configuration
 from epochcost.money import billing, history, options, prices
@@ -29,7 +30,7 @@ def market(record) -> Market:
 
 @pytest.fixture
 def runs(record) -> pd.DataFrame:
-    return tables.runs_table([*published.runs(PUBLISHED, {}), rows.run_row(record, "here")])
+    return tables.runs_table([*published.runs(PUBLISHED, {}), rows.run_row(typed(record), "here")])
 
 
 @pytest.fixture

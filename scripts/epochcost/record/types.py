@@ -1,0 +1,431 @@
+"""A record, what one run left behind, and its parts: the keys of its JSON, and what they may hold.
+
+Times are seconds of a monotonic clock. None means not measured, never 0. A name that Python keeps
+to itself ends in `_` here (`import_`). The JSON Schema, config/schemas/record.schema.json, is made
+of this module: `PYTHONPATH=scripts python -m epochcost.record.types`.
+"""
+
+import json
+from dataclasses import astuple, dataclass, is_dataclass
+from typing import Annotated, Any, Literal
+
+from epochcost.record.schema import Form, Holds, Instant, Range, json_schema, read
+
+SCHEMA_VERSION = 1
+QUICK, FULL, OK, FAILED, SYNTHETIC = "quick", "full", "ok", "failed", "synthetic"
+TRAIN, EVALUATE = "train", "evaluate"
+# A recipe may end with predictions by test-time augmentation, which its time includes.
+_NO_OVERHEAD = ("first_step", "train", "evaluate", "predict", "measuring")
+
+Seconds = Annotated[float, Range(0)]
+Amount = Annotated[float, Range(0)]
+Share = Annotated[float, Range(0, 1)]
+Count = Annotated[int, Range(0)]
+Number = Annotated[int, Range(1)]
+Hash = Annotated[str, Form("^[0-9a-f]{12}$")]
+Checksum = Annotated[str, Form("^[0-9a-f]{64}$")]
+Moment = Annotated[str, Instant()]
+Recipe = Annotated[dict[str, Any], Holds((("epochs", Number), ("batch_size", Number)))]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Which run it is. Dates are for people; started_at is that of its first process."""
+
+    id: str
+    hardware: str
+    workload: str
+    framework: str
+    variant: str
+    trial: Number
+    scale: Literal["quick", "full"]
+    started_at: Moment
+    finished_at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run failed, and in which of its phases."""
+
+    phase: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu:
+    """A GPU that the run might use; virtual: whether it is a part of one (vGPU)."""
+
+    name: str
+    uuid: str
+    memory_gib: Amount | None
+    virtual: bool | None = None
+    power_limit_w: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a container may use; None for no limit."""
+
+    cpus: float | None
+    memory_gib: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """What a provider says about its machine."""
+
+    provider: str | None
+    instance_type: str | None
+    zone: str | None
+    lifecycle: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """The machine that trained.
+
+    core_numbers: which logical cores the training might run on (0-3,8). product, boot: hashes of
+    the product's own id and of that of the boot; None where they cannot be read. cache_kib: KiB by
+    kind of cache.
+    """
+
+    id: Hash
+    cpu_model: str
+    cpu_kind: str | None
+    physical_cores: int | None
+    logical_cores: Count
+    usable_cores: Count
+    core_numbers: str | None = None
+    memory_gib: Amount
+    gpus: tuple[Gpu, ...]
+    driver: str | None
+    cuda_driver: str | None
+    system: str
+    kernel: str
+    product: Hash | None
+    boot: Hash | None
+    cache_kib: dict[str, int] | None
+    hypervisor: bool | None
+    limits: Limits | None
+    cloud: Cloud | None
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """What the processors did just before the run: float32 matrix products, copies in memory."""
+
+    matmul_gflops: Amount
+    copy_gib_s: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The commit of the code that trained, and whether the code was changed since."""
+
+    commit: str
+    dirty: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """The arrays that trained; skipped: samples that were left out as damaged."""
+
+    dataset: str
+    source: Literal["canonical", "mirror", "synthetic"]
+    complete: bool
+    train_samples: Count
+    validation_samples: Count
+    skipped: Count
+    sha256: Checksum
+
+    @property
+    def kind(self) -> str:
+        """Which data: complete, subset or synthetic."""
+        if self.source == SYNTHETIC:
+            return SYNTHETIC
+        return "complete" if self.complete else "subset"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What a model started from whose recipe names weights; source random: from scratch."""
+
+    name: str
+    source: Literal["canonical", "mirror", "random"]
+    sha256: Checksum | None
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """What trained.
+
+    settings: what differs from the framework's own choice. variables: environment variables that
+    change how a framework computes. environment: what the interpreter's packages come from.
+    """
+
+    python: str
+    epochcost: str
+    framework_version: str
+    packages: dict[str, str]
+    device: str | None
+    threads: int | None
+    settings: dict[str, Any]
+    environment: Literal["docker", "apptainer", "conda", "venv", "system"] | None
+    variables: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """Seconds by phase, together the wall time.
+
+    train is without the first step. lost: since the last checkpoint of an interrupted process.
+    measuring: what epochcost adds. other: in no phase.
+    """
+
+    import_: Seconds | None
+    data: Seconds | None
+    build: Seconds | None
+    first_step: Seconds | None
+    train: Seconds | None
+    evaluate: Seconds | None
+    finish: Seconds | None
+    predict: Seconds | None
+    sample: Seconds | None
+    save: Seconds | None
+    lost: Seconds | None
+    measuring: Seconds | None
+    other: float | None
+
+    @property
+    def spent(self) -> float:
+        """Seconds of all phases."""
+        return sum(seconds or 0.0 for seconds in astuple(self))
+
+    @property
+    def overhead(self) -> float:
+        """Seconds that are paid for beside the training itself and what epochcost adds."""
+        seconds = document(self)
+        return sum(seconds[name] or 0.0 for name in seconds if name not in _NO_OVERHEAD)
+
+    @classmethod
+    def of(cls, seconds: dict[str, float | None]) -> "Phases":
+        """The phases by their names; those that are not named were not measured."""
+        return cls(**{name: seconds.get(name.rstrip("_")) for name in cls.__slots__})
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """An epoch that was trained to its end; samples are those that it used."""
+
+    epoch: Number
+    train_s: Seconds
+    eval_s: Seconds | None
+    samples: Count
+    eval_samples: Count
+    loss: float | None
+    metric: float | None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the epoch with its validation pass, where the recipe has one."""
+        return self.train_s + (self.eval_s or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of consecutive steps, timed without a stop.
+
+    The first of an epoch holds what it begins with.
+    """
+
+    epoch: Number
+    part: Literal["train", "evaluate"]
+    steps: Number
+    samples: Count
+    seconds: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Batches fetched after the training and not trained on: no less than training waits for data.
+
+    loop_s: of these seconds, the framework's loop alone, with one batch again and again; 0 where
+    that was not timed.
+    """
+
+    steps: Number
+    seconds: Seconds
+    loop_s: Seconds = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """What was learnt, and what the recipe asks for.
+
+    reached is None where the run did not train to the end, or on generated data.
+    """
+
+    metric: Literal["val_accuracy", "loss"]
+    value: float | None
+    target: float
+    reached: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyState:
+    """Samples per second once warmed up, the slowest and the fastest of so many parts."""
+
+    samples_per_second: float
+    low: float
+    high: float
+    parts: Count
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What a clock's frequency was, in MHz."""
+
+    low: float
+    median: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class GpuUse:
+    """How a GPU was used; processes_before: of others. Shares are 0 to 1."""
+
+    uuid: str
+    share: float | None
+    peak_memory_mib: float | None
+    power_w: float | None
+    clock_mhz: Spread | None
+    held_down_by: tuple[str, ...] | None
+    processes_before: Count
+    energy_j: float | None
+    energy_method: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Utilisation:
+    """How much of the machine the run used; gpu_share is the mean over GPUs."""
+
+    cpu_share: float | None
+    gpu_share: float | None
+    peak_rss_mib: float | None
+    gpus: tuple[GpuUse, ...]
+    samples: Count | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A while in which the run stood still.
+
+    during: an epoch or a phase; None for neither. cause: stopped by a signal, frozen with all
+    around it, or suspended: the machine slept, which is in no time of the record.
+    """
+
+    seconds: Seconds
+    during: str | None
+    cause: Literal["stopped", "frozen", "suspended"]
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What disturbed the run.
+
+    disturbed_share: of the time, in which others took more than a quarter of a core. paused_s: how
+    long the run stood still; None where that was not looked for.
+    """
+
+    others_cpu_share: float | None
+    steal_share: float | None
+    disturbed_share: Share | None
+    cpu_mhz: Spread | None
+    throttled: Count | None
+    swapped_mib: float | None
+    memory_stalled_share: float | None
+    quota_waited_share: float | None
+    paused_s: Seconds | None
+    pauses: tuple[Pause, ...] | None
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record.
+
+    settings: the workload's entry of config/workloads.yaml, as it was run; for a workload of one's
+    own also `code`, a checksum of its Python file. wall_s: seconds of the run's processes, without
+    waiting for other trainings. sample: text that the trained model wrote. flop_per_sample: to
+    train on one sample, three times the way forwards through dense, convolutional and recurrent
+    layers. energy_j: joules, of the counters that energy_method names.
+    """
+
+    schema_version: Literal[1]
+    run: Run
+    status: Literal["ok", "failed"]
+    failure: Failure | None
+    machine: Machine
+    yardstick: Yardstick | None
+    git: Commit | None
+    seed: int | None
+    settings: Recipe
+    data: Data
+    weights: Weights | None
+    software: Software
+    wall_s: Seconds
+    phases: Phases
+    epochs: tuple[Epoch, ...]
+    blocks: tuple[Block, ...]
+    input: Input | None
+    sample: str | None
+    quality: Quality
+    flop_per_sample: Count | None
+    steady_state: SteadyState | None
+    utilisation: Utilisation
+    energy_j: float | None
+    energy_method: str | None
+    interruptions: Count
+    noise: Noise
+
+    @property
+    def gpus_used(self) -> int:
+        """How many GPUs trained; 0 where the processor did."""
+        if self.software.device != "gpu" or not self.machine.gpus:
+            return 0
+        return self.software.settings.get("devices", 1)
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What identifies the run, whatever its file is called.
+
+        Copies of one image may have one machine id, and begin in the same second.
+        """
+        run = self.run
+        which = (run.hardware, run.workload, run.framework, run.variant)
+        return (*which, run.started_at, run.finished_at, self.machine.id, str(self.seed))
+
+
+def parse(content: Any) -> Record:
+    """The record that a document of JSON holds.
+
+    Raises:
+        InputError: it follows no record's schema; it says where.
+    """
+    return read(Record, content)
+
+
+def encoded(record: Record) -> bytes:
+    """The bytes of a record's file."""
+    return (json.dumps(document(record), indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def document(part: Any) -> Any:
+    """A record, or a part of one, as a document of JSON."""
+    if is_dataclass(part):
+        return {name.rstrip("_"): document(getattr(part, name)) for name in part.__slots__}
+    return [document(one) for one in part] if isinstance(part, tuple) else part
+
+
+if __name__ == "__main__":
+    print(json.dumps(json_schema(Record), indent=1))
