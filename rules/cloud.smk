@@ -7,6 +7,7 @@
 # Python of `python:`.
 
 from epochcost.measure import revision
+from epochcost.training.launch import words
 
 # The commit of these sources, as machines get them without git's history.
 if not SENT:
@@ -59,17 +60,14 @@ for hardware in KNOWN["hardware"]:
         threads: lambda wildcards, hardware=hardware: threads_of(hardware)
         params:
             python=lambda wildcards: own_python(wildcards.framework) or "python",
-            hardware=hardware,
-            scale=KNOWN["scale"],
-            options=training_options(),
+            options=words(settings_of_trainings(hardware)),
         message:
-            "Training {wildcards.workload} with {wildcards.framework} on {params.hardware}, "
-            "trial {wildcards.trial} ({params.scale})"
+            "Training {wildcards.workload} with {wildcards.framework}, trial {wildcards.trial}: "
+            "{params.options}"
         shell:
             "mkdir -p arrays && tar -C arrays -xf {input.data:q} && "
             "{params.python:q} scripts/train.py {wildcards.workload:q} {wildcards.framework:q} "
-            "--hardware {params.hardware:q} --variant {wildcards.variant:q} "
-            "--trial {wildcards.trial:q} --scale {params.scale:q} {params.options:q} "
+            "--variant {wildcards.variant:q} --trial {wildcards.trial:q} {params.options:q} "
             "--data arrays --record {output:q} > {log:q} 2>&1"
 
 

@@ -46,9 +46,9 @@ for hardware in KNOWN["hardware"]:
             conda_of_trainings(hardware)
         threads: lambda wildcards, hardware=hardware: threads_of(hardware)
         params:
-            options=["--hardware", hardware, "--scale", KNOWN["scale"], *training_options()],
+            settings=json.dumps(settings_of_trainings(hardware)),
         message:
             "Training {wildcards.run}"
         shell:
-            "python scripts/start.py {input.ready:q} {wildcards.run:q} {params.options:q} --signs 3 "
-            "3>&1 > {log:q} 2>&1"
+            "python scripts/start.py {input.ready:q} {wildcards.run:q} --settings {params.settings:q} "
+            "--signs 3 3>&1 > {log:q} 2>&1"

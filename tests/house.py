@@ -24,6 +24,7 @@ MAY_USE = {
     "money": {"results"},
     "results": {"statistics", "frameworks"},
     "statistics": {"record"},
+    "training": {"frameworks", "statistics"},
     "frameworks": {"models", "measure"},
     "measure": {"record"},
     "models": {"data"},

@@ -17,7 +17,7 @@ TRAIN = ROOT / "scripts/train.py"
 DEEP_LEARNING = {"tensorflow", "keras", "torch", "torchvision", "fastai", "jax"}
 ANALYSIS_TOOLS = {"pandas", "seaborn", "matplotlib", "snakemake", "dvc", "pydantic"}
 ANALYSIS = {"ground", "record", "statistics", "results", "money", "show", "plan", "configuration"}
-TRAINING = {"record", "data", "models", "measure", "frameworks"}
+TRAINING = {"record", "data", "models", "measure", "frameworks", "training"}
 
 
 def tools_of(rooms: set[str], path_part: str = "") -> dict[str, set[str]]:

@@ -15,7 +15,8 @@ import sys
 sys.path.insert(0, sys.argv.pop(1))
 import start
 from epochcost import errors
-start.EVERY_S = 0.2
+from epochcost.training import launch
+launch.EVERY_S = 0.2
 errors.run(start.main)
 """
 # Stands in for a training: notes what it is told, on the descriptor that it was given.
@@ -23,7 +24,8 @@ STANDS_IN = """
 import sys, time
 sys.path.insert(0, {scripts!r})
 from epochcost.measure.progress import Progress
-run = Progress(int(sys.argv[sys.argv.index("--progress") + 1]))
+(progress,) = [word for word in sys.argv if word.startswith("--progress=")]
+run = Progress(int(progress.partition("=")[2]))
 print("in the log")
 {does}
 """

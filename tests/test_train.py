@@ -1,6 +1,5 @@
 """The training script around a framework: records of success and of failure, and bad input."""
 
-import argparse
 import contextlib
 import dataclasses
 import sys
@@ -10,13 +9,16 @@ import jsonschema
 import numpy as np
 import pytest
 
-from epochcost import files
+from epochcost import files, models
 from epochcost.configuration import ROOT
 from epochcost.data import arrays
 from epochcost.errors import InputError
-from epochcost.measure import machine
+from epochcost.frameworks import tuning
+from epochcost.measure import clock, cloud, machine, yardstick
 from epochcost.models import recipes
 from epochcost.record.record import recipe_id
+from epochcost.training import run as training_run
+from epochcost.training.training import read
 
 sys.path.insert(0, str(ROOT / "scripts"))
 import train
@@ -52,30 +54,15 @@ def run(tmp_path, data, monkeypatch):
             train=behaviour,
             software=dict,
         )
-        monkeypatch.setattr(train, "load", lambda name, settings: stand_in)
-        monkeypatch.setattr(train.yardstick, "asked", lambda: None)  # which takes a second
+        monkeypatch.setattr(training_run, "load", lambda name, settings: stand_in)
+        monkeypatch.setattr(yardstick, "asked", lambda: None)  # which takes a second
         # Nothing is trained, so nobody need wait for it.
-        monkeypatch.setattr(train, "alone", lambda who: contextlib.nullcontext(waited))
-        options = {
-            "workload": "mnist_mlp",
-            "framework": "pytorch",
-            "variant": "default",
-            "hardware": "local",
-            "trial": 1,
-            "scale": scale,
-            "seed": 1,
-            "data": data,
-            "weights": None,
-            "settings": None,
-            "batch_size": None,
-            "epochs": None,
-            "time_limit": None,
-            "progress": None,
-            "record": tmp_path / "local/mnist_mlp/pytorch/default-1.json",
-        }
-        arguments = argparse.Namespace(**(options | change))
-        assert train.train(arguments) == 0
-        record = files.read_json(arguments.record)
+        monkeypatch.setattr(training_run, "alone", lambda who: contextlib.nullcontext(waited))
+        options = {"workload": "mnist_mlp", "framework": "pytorch", "scale": scale, "data": data}
+        path = tmp_path / "local/mnist_mlp/pytorch/default-1.json"
+        training_run.run(read(**options | {"record": path} | change))
+        path = change.get("record", path)
+        record = files.read_json(path)
         jsonschema.Draft202012Validator(SCHEMA).validate(record)
         return record
 
@@ -128,7 +115,8 @@ def test_samples_that_were_left_out_are_in_the_record(run, data):
 
 def test_waiting_for_another_training_counts_nowhere(run, monkeypatch):
     """A process of 1,005 s, of which it spent 1,000 s in the queue."""
-    monkeypatch.setattr(train.clocks, "process_age", lambda: 1_005.0)
+    for module in (training_run, clock):
+        monkeypatch.setattr(module, "process_age", lambda: 1_005.0)
     record = run(epochs(0.985), scale="quick", waited=1_000)
     assert record["wall_s"] == pytest.approx(5)
     assert 0 < record["phases"]["import"] <= 5
@@ -137,13 +125,13 @@ def test_waiting_for_another_training_counts_nowhere(run, monkeypatch):
 def test_a_provider_that_says_another_machine_type_is_believed(run, monkeypatch, tmp_path):
     here = machine.facts() | {"usable_cores": 8, "gpus": []}
     monkeypatch.setattr(machine, "facts", lambda: here)
-    cloud = {"provider": "aws", "instance_type": "c8i.2xlarge", "zone": None, "lifecycle": None}
-    monkeypatch.setattr(train.cloud, "identify", lambda: cloud)
+    said = {"provider": "aws", "instance_type": "c8i.2xlarge", "zone": None, "lifecycle": None}
+    monkeypatch.setattr(cloud, "identify", lambda: said)
     with pytest.raises(InputError, match=r"it is c8i\.2xlarge of Amazon EC2"):
         run(epochs(0.985), hardware="aws-c8a.2xlarge")
     assert not list(tmp_path.rglob("default-1*"))
-    monkeypatch.setitem(cloud, "instance_type", "c8a.2xlarge")
-    assert run(epochs(0.985), hardware="aws-c8a.2xlarge")["machine"]["cloud"] == cloud
+    monkeypatch.setitem(said, "instance_type", "c8a.2xlarge")
+    assert run(epochs(0.985), hardware="aws-c8a.2xlarge")["machine"]["cloud"] == said
 
 
 @pytest.mark.parametrize(("version", "said"), [("stand-in 0", True), ("stand-in 1", False)])
@@ -152,9 +140,9 @@ def test_settings_found_with_another_version_are_used_and_it_is_said(
 ):
     recipe = recipe_id(recipes.load(ROOT / "config/workloads.yaml")["mnist_mlp"])
     entry = {"settings": {"compile": True}, "version": version}
-    place = train.tuning.place_of(machine.facts())
+    place = tuning.place_of(machine.facts())
     known = {place: {"mnist_mlp": {"pytorch": {f"{recipe}-synthetic": entry}}}}
-    monkeypatch.setattr(train.tuning, "load", lambda path: known)
+    monkeypatch.setattr(tuning, "load", lambda path: known)
     made = run(epochs(0.985), variant="tuned")
     assert made["software"]["settings"] == {"compile": True}
     notice = "these settings were found with stand-in 0, and this is stand-in 1"
@@ -228,11 +216,11 @@ def test_a_mistake_in_a_workloads_file_is_one_line_that_says_where(
         "from epochcost.models.mnist_mlp import MnistMlp\nclass Own(MnistMlp):\n"
         f"  def {function}(self, split, hyper):\n    first, second = hyper['dropout']\n"
     )
-    monkeypatch.setattr(train.models, "__path__", [*train.models.__path__, str(tmp_path)])
+    monkeypatch.setattr(models, "__path__", [*models.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, "epochcost.models.own", raising=False)
-    own = train.models.load("own")
-    monkeypatch.setattr(train.models, "load", lambda *_: own)
-    monkeypatch.setattr(train.models, "check", lambda *_: str(path))
+    own = models.load("own")
+    monkeypatch.setattr(models, "load", lambda *_: own)
+    monkeypatch.setattr(models, "check", lambda *_: str(path))
 
     def behaviour(task, clock):
         task.model.torch_model(task.split, task.recipe["model"])
@@ -276,7 +264,7 @@ def test_a_manifest_that_lacks_something_is_refused(run, data, tmp_path):
 
 
 def test_a_workload_without_a_model_for_the_framework_is_refused(run, monkeypatch, tmp_path):
-    monkeypatch.delattr(type(train.models.load("mnist_mlp")), "torch_model")
+    monkeypatch.delattr(type(models.load("mnist_mlp")), "torch_model")
     with pytest.raises(InputError, match=r"models/mnist_mlp\.py has no torch_model; docs/own"):
         run(epochs(0.9))
     assert not list(tmp_path.rglob("*default*"))
@@ -304,7 +292,7 @@ def test_missing_data_is_said_and_leaves_no_record(run, tmp_path):
     ],
 )
 def test_a_model_that_does_not_fit_the_data_is_refused(run, monkeypatch, tmp_path, change, message):
-    load = train.recipes.load
+    load = recipes.load
 
     def changed(path):
         entries = load(path)
@@ -315,17 +303,17 @@ def test_a_model_that_does_not_fit_the_data_is_refused(run, monkeypatch, tmp_pat
     def behaviour(task, clock):
         task.recipe["model"]["units"]
 
-    monkeypatch.setattr(train.recipes, "load", changed)
+    monkeypatch.setattr(recipes, "load", changed)
     with pytest.raises(InputError, match=message):
         run(behaviour)
 
 
 def test_accuracy_on_held_out_data_needs_some():
-    split = train.models.Split(np.zeros((2, 3)), np.zeros(2, np.uint8))
+    split = models.Split(np.zeros((2, 3)), np.zeros(2, np.uint8))
     recipe = {"quality": {"metric": "val_accuracy"}, "loss": "binary_crossentropy", "model": {}}
     with pytest.raises(InputError, match="`inputs` gives nothing to validate on"):
-        train.models.check_split(split, recipe)
-    train.models.check_split(split, recipe | {"quality": {"metric": "loss"}})
+        models.check_split(split, recipe)
+    models.check_split(split, recipe | {"quality": {"metric": "loss"}})
 
 
 @pytest.mark.parametrize(
@@ -333,10 +321,10 @@ def test_accuracy_on_held_out_data_needs_some():
     [(3, 2, "x_train has 3 samples, y_train 2"), (0, 0, "`inputs` gives nothing to train on")],
 )
 def test_each_sample_has_a_label_and_there_are_some(samples, labels, message):
-    split = train.models.Split(np.zeros((samples, 4)), np.zeros(labels, np.uint8))
+    split = models.Split(np.zeros((samples, 4)), np.zeros(labels, np.uint8))
     recipe = {"quality": {"metric": "loss"}, "loss": "binary_crossentropy", "model": {}}
     with pytest.raises(InputError, match=message):
-        train.models.check_split(split, recipe)
+        models.check_split(split, recipe)
 
 
 def test_labels_are_class_numbers_in_arrays():
@@ -350,9 +338,9 @@ def test_labels_are_class_numbers_in_arrays():
         (None, "y_train is no NumPy array of samples, but a NoneType"),
     ):
         with pytest.raises(InputError, match=message):
-            train.models.check_split(train.models.Split(samples, labels), recipe)
+            models.check_split(models.Split(samples, labels), recipe)
     with pytest.raises(InputError, match="`inputs` gives a tuple, not a Split"):
-        train.models.check_split((samples, samples), recipe)
+        models.check_split((samples, samples), recipe)
 
 
 @pytest.mark.parametrize(
@@ -365,27 +353,27 @@ def test_labels_are_class_numbers_in_arrays():
 )
 def test_a_workloads_file_that_cannot_be_imported_is_one_line(monkeypatch, tmp_path, text, what):
     (tmp_path / "own_workload.py").write_text(text)
-    monkeypatch.setattr(train.models, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(models, "__path__", [str(tmp_path)])
     with pytest.raises(InputError, match=rf"own_workload\.py, {what}"):
-        train.models.load("own_workload")
+        models.load("own_workload")
 
 
 def test_ranges_are_those_of_labels_and_words_alone():
     def split(x, y):
-        return train.models.Split(x, y, x[:0], y[:0], vocabulary=26)
+        return models.Split(x, y, x[:0], y[:0], vocabulary=26)
 
     loss = {"quality": {"metric": "loss"}, "loss": "categorical_crossentropy"}
     letters = np.zeros((2, 3), np.int32), np.array([0, 25])
     pictures = np.full((2, 4, 4), 255, np.uint8), np.array([0, 25])
     for arrays_there in (letters, pictures):
-        train.models.check_split(split(*arrays_there), loss | {"model": {}})
+        models.check_split(split(*arrays_there), loss | {"model": {}})
     named = loss | {"model": {"classes": ["a", "b"]}}
-    train.models.check_split(split(*letters), named)
+    models.check_split(split(*letters), named)
     with pytest.raises(InputError, match="x_train holds 0 to 26; it can be 0 to 25"):
-        train.models.check_split(split(np.array([[0, 26]]), np.array([0])), named)
+        models.check_split(split(np.array([[0, 26]]), np.array([0])), named)
     halves = loss | {"model": {}, "loss": "binary_crossentropy"}
     with pytest.raises(InputError, match=r"y_train holds 0\.0 to 1\.7; it can be 0 to 1"):
-        train.models.check_split(split(letters[0], np.array([0, 1.7])), halves)
+        models.check_split(split(letters[0], np.array([0, 1.7])), halves)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import argparse
 import os
 import signal
 import subprocess
@@ -15,9 +14,7 @@ from epochcost.configuration import ROOT
 from epochcost.errors import InputError
 from epochcost.frameworks import memory, tuning
 from epochcost.measure import machine
-
-sys.path.insert(0, str(ROOT / "scripts"))
-import tune
+from epochcost.training import search
 
 HERE = tuning.Case("0123456789ab", "mnist_mlp", "pytorch", "1a2b3c4d", "complete")
 # Whether memory can be kept depends on the machine.
@@ -33,9 +30,9 @@ def test_settings_are_kept_by_machine_workload_and_framework(tmp_path):
     tuning.save(path, HERE, {"compile": False}, "torch 3")
     kept = {case: tuning.settings_of("tuned", path, case) for case in (HERE, on_jax, another)}
     assert kept == {HERE: {"compile": False}, on_jax: {}, another: {"compile": True}}
-    assert tuning.version_of(path, HERE) == "torch 3"
+    assert tuning.needed(path, HERE).version == "torch 3"
     assert path.read_text().startswith("# Settings of the variant")
-    assert tuning.needed("tuned", path, on_jax) == {}
+    assert tuning.needed(path, on_jax).settings == {}
     assert tuning.settings_of("tuned", path, on_jax._replace(workload="mnist_cnn")) is None
 
 
@@ -44,7 +41,7 @@ def test_settings_of_another_recipe_or_kind_of_data_do_not_count(tmp_path, chang
     path, folder, other = tmp_path / "tuned.yaml", tmp_path / "tuning", HERE._replace(**change)
     tuning.save(path, other, {"compile": True}, "torch 2")
     assert tuning.settings_of("tuned", path, HERE) is None
-    assert tuning.version_of(path, HERE) is None
+    assert tuning.find(path, HERE) is None
     (folder / HERE.marker).parent.mkdir(parents=True)
     for marker in (HERE.marker, other.marker):
         (folder / marker).touch()
@@ -58,9 +55,9 @@ def test_settings_of_another_recipe_or_kind_of_data_do_not_count(tmp_path, chang
 
 
 def test_what_was_not_tuned_is_said_with_the_command_that_does_it(tmp_path):
-    assert tuning.needed("default", tmp_path / "none", HERE) == {}
+    assert tuning.settings_of("default", tmp_path / "none", HERE) == {}
     with pytest.raises(InputError, match="run: snakemake tune --config workloads=mnist_mlp fram"):
-        tuning.needed("tuned", tmp_path / "none", HERE)
+        tuning.needed(tmp_path / "none", HERE)
 
 
 def test_unknown_settings_are_refused_with_the_nearest_right_one():
@@ -87,7 +84,7 @@ def found_in(path: Path) -> dict:
     }
 
 
-class FakeRuns(tune.Runs):
+class FakeRuns(search.Runs):
     """Stands in for runs: seconds and quality by settings; None for a run that fails.
 
     late: seconds of whole epochs, where they differ from those that quick runs predict.
@@ -97,7 +94,7 @@ class FakeRuns(tune.Runs):
 
     def __init__(self, times, late=None, quality=None):
         self.times, self.late, self.quality = times, late or {}, quality or {}
-        self.made, self.last, self._arguments = [], Path(__file__), argparse.Namespace(**NAMED)
+        self.made, self.last, self._search = [], Path(__file__), search_for()
         self.trials, self.recipe = [], {"epochs": 10, "quality": {"metric": "val_accuracy"}}
         self.version = "torch 2"
 
@@ -112,10 +109,13 @@ class FakeRuns(tune.Runs):
         if seconds is None:
             return None
         quality = self.quality.get(key, 0.9) if epochs else None
-        return tune.Outcome(seconds, quality, None, wall_s=20.0)
+        return search.Outcome(seconds, quality, None, wall_s=20.0)
 
 
-NAMED = {"workload": "w", "framework": "pytorch"}
+def search_for(workload="w", framework="pytorch", data=Path("data"), **more) -> search.Search:
+    return search.Search(workload, framework, data, **more)
+
+
 TIMES = {
     (): 100.0,
     (("a", True),): 98.0,  # no gain worth having
@@ -138,9 +138,9 @@ def test_a_setting_is_kept_where_it_gains_and_a_failed_run_is_no_gain(
     monkeypatch, tmp_path, change, found
 ):
     runs = FakeRuns(TIMES | change)
-    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
+    monkeypatch.setattr(search, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
-    tune.tune(argparse.Namespace(**NAMED, output=path))
+    search.tune(search_for(output=path))
     assert found_in(path) == {"w": {"pytorch": found}}
     # What was found ran in turn with the defaults, over whole epochs: a minute is six of ten.
     whole = [run for run in runs.made if run[1]]
@@ -155,9 +155,9 @@ def test_a_setting_is_kept_where_it_gains_and_a_failed_run_is_no_gain(
 def test_defaults_that_fail_later_are_said_and_leave_no_entry(monkeypatch, tmp_path):
     runs = FakeRuns(TIMES)
     runs.late[()] = None
-    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
+    monkeypatch.setattr(search, "Runs", lambda *_: runs)
     with pytest.raises(InputError, match=r"^w with pytorch fails with the defaults; see .*\.py"):
-        tune.tune(argparse.Namespace(**NAMED, output=tmp_path / "tuned.yaml"))
+        search.tune(search_for(output=tmp_path / "tuned.yaml"))
     assert not (tmp_path / "tuned.yaml").exists()
 
 
@@ -165,15 +165,15 @@ def test_that_nothing_beats_the_defaults_is_not_said_where_the_machine_fails(mon
     settings = [("a", True), ("b", 2), ("b", 3), ("c", True)]
     runs = FakeRuns({(): 100.0} | {(setting,): None for setting in settings})
     runs.erred, path = True, tmp_path / "tuned.yaml"
-    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
-    tune.tune(argparse.Namespace(**NAMED, output=path))
+    monkeypatch.setattr(search, "Runs", lambda *_: runs)
+    search.tune(search_for(output=path))
     assert found_in(path) == {"w": {"pytorch": {}}}
     assert runs.made[-1] == ({}, None)
     path.unlink()
-    outcomes = iter([tune.Outcome(100.0, None, None, 20.0), None])
+    outcomes = iter([search.Outcome(100.0, None, None, 20.0), None])
     runs.run = lambda settings, epochs=None, trial=1: None if settings else next(outcomes)
     with pytest.raises(InputError, match="w with pytorch fails with the defaults"):
-        tune.tune(argparse.Namespace(**NAMED, output=path))
+        search.tune(search_for(output=path))
     assert not path.exists()
 
 
@@ -181,7 +181,7 @@ def test_devices_are_no_setting(tmp_path):
     path = tmp_path / "tuned.yaml"
     tuning.save(path, HERE, {"devices": "2"}, "torch 2")
     with pytest.raises(InputError, match="devices are no setting to tune; use the variant"):
-        tuning.needed("tuned", path, HERE)
+        tuning.needed(path, HERE)
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_what_quick_runs_may_misjudge_is_tried_in_whole_epochs(
     times |= {(("c", True),): 99.0, late: 101.0}
     runs = FakeRuns(times, late={(): 150.0})
     runs.choices = lambda: {"a": [False, True], name: values}
-    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
+    monkeypatch.setattr(search, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
-    tune.tune(argparse.Namespace(workload="w", framework=framework, output=path))
+    search.tune(search_for(framework=framework, output=path))
     assert found_in(path) == {"w": {framework: {name: values[1]}}}
 
 
@@ -219,7 +219,7 @@ def test_what_quick_runs_may_misjudge_is_tried_in_whole_epochs(
 def test_what_does_not_win_in_turn_at_equal_quality_is_not_kept(seconds, quality, found):
     key = (("b", 2),)
     runs = FakeRuns({(): 100.0, key: 80.0}, late={key: seconds}, quality={key: quality})
-    chosen, ratio = tune._won(runs, [{"b": 2}], 3, range(1, 5))
+    chosen, ratio = search._won(runs, [{"b": 2}], 3, range(1, 5))
     assert chosen == found
     assert ratio == (0.8 if found else 1.0)
 
@@ -239,31 +239,31 @@ def test_less_loss_and_more_accuracy_are_as_good(metric, plain, tuned, as_good):
     """In the median: on TensorFlow, runs of the same settings differ, too."""
 
     def outcomes(*qualities):
-        return [tune.Outcome(1.0, quality, None, 20.0) for quality in qualities]
+        return [search.Outcome(1.0, quality, None, 20.0) for quality in qualities]
 
     runs = outcomes(0.1, tuned, 9.0), outcomes(plain, plain, plain)
-    assert tune._as_good(*runs, metric, final=True) is as_good
+    assert search._as_good(*runs, metric, final=True) is as_good
 
 
 @pytest.mark.parametrize("metric", ["loss", "val_accuracy"])
 def test_what_is_a_little_worse_in_every_round_is_worse(metric):
     def outcomes(*qualities):
-        return [tune.Outcome(1.0, quality, None, 20.0) for quality in qualities]
+        return [search.Outcome(1.0, quality, None, 20.0) for quality in qualities]
 
     bad = 1.005 if metric == "loss" else 0.995
     plain = outcomes(0.90, 0.91, 0.92, 0.93)
     worse = outcomes(*(one.quality * bad for one in plain))
-    assert not tune._as_good(worse, plain, metric, final=True)
-    assert tune._as_good([*worse[:3], plain[3]], plain, metric, final=True)
+    assert not search._as_good(worse, plain, metric, final=True)
+    assert search._as_good([*worse[:3], plain[3]], plain, metric, final=True)
     # In two rounds, which only choose, that is too often mere chance.
-    assert tune._as_good(worse[:2], plain[:2], metric, final=False)
+    assert search._as_good(worse[:2], plain[:2], metric, final=False)
 
 
 def test_settings_that_miss_the_target_more_often_are_not_as_good():
     def outcomes(*reached):
-        return [tune.Outcome(1.0, 0.9, each, 20.0) for each in reached]
+        return [search.Outcome(1.0, 0.9, each, 20.0) for each in reached]
 
-    as_good = partial(tune._as_good, metric="val_accuracy", final=True)
+    as_good = partial(search._as_good, metric="val_accuracy", final=True)
     assert as_good(outcomes(True, True), outcomes(True, True))
     assert as_good(outcomes(True, False), outcomes(False, True))
     assert not as_good(outcomes(True, False), outcomes(True, True))
@@ -273,23 +273,23 @@ def test_the_target_counts_where_all_epochs_were_trained(record):
     epochs = [{"epoch": n, "train_s": 2.0, "eval_s": None} for n in (1, 2)]
     quality = record["quality"] | {"value": 0.5, "target": 0.9, "reached": False}
     full = record | {"run": record["run"] | {"scale": "full"}, "epochs": epochs, "quality": quality}
-    assert tune.outcome_of(typed(full), 2).reached is False
-    assert tune.outcome_of(typed(full), 20).reached is None
-    assert tune.outcome_of(typed(record), 20).reached is None
+    assert search.outcome_of(typed(full), 2).reached is False
+    assert search.outcome_of(typed(full), 20).reached is None
+    assert search.outcome_of(typed(record), 20).reached is None
 
 
 def test_settings_are_screened_by_times_without_waits():
-    waiting = tune.Outcome(110.0, None, None, 20.0, waits_s=30.0)
+    waiting = search.Outcome(110.0, None, None, 20.0, waits_s=30.0)
     runs = FakeRuns({})
     runs.run = lambda settings: waiting
-    quiet = tune.Outcome(100.0, None, None, 20.0)
-    assert tune._screened(runs, {"a": [False, True]}, quiet) == {"a": True}
-    assert tune._screened(runs, {"a": [False, True]}, waiting) == {}
+    quiet = search.Outcome(100.0, None, None, 20.0)
+    assert search._screened(runs, {"a": [False, True]}, quiet) == {"a": True}
+    assert search._screened(runs, {"a": [False, True]}, waiting) == {}
 
 
 def test_chance_decides_who_comes_first_in_a_round():
     runs = FakeRuns({(): 100.0, (("b", 2),): 80.0})
-    outcomes = [tune._round(runs, [{"b": 2}], 3, 1) for _ in range(40)]
+    outcomes = [search._round(runs, [{"b": 2}], 3, 1) for _ in range(40)]
     assert [[one.seconds for one in both] for both in outcomes] == [[100.0, 80.0]] * 40
     assert {settings.get("b") for settings, _ in runs.made[::2]} == {None, 2}
 
@@ -302,9 +302,9 @@ def test_where_epochs_take_hours_the_allocator_is_screened_and_the_rest_decided_
     runs = FakeRuns(seconds)
     choices = {"keep_memory": [False, True], "input_autotuning": [True, False]}
     runs.choices = lambda: choices
-    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
+    monkeypatch.setattr(search, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
-    tune.tune(argparse.Namespace(workload="w", framework="keras-tensorflow", output=path))
+    search.tune(search_for(framework="keras-tensorflow", output=path))
     both = {"keep_memory": True, "input_autotuning": False}
     assert found_in(path) == {"w": {"keras-tensorflow": both}}
     assert runs.made[:2] == [({}, None), ({"keep_memory": True}, None)]
@@ -315,9 +315,9 @@ def test_what_no_quick_run_shows_is_not_tried_where_only_they_decide(monkeypatch
     runs = FakeRuns({(): 4000.0, (("keep_memory", True),): 400.0})
     choices = {"keep_memory": [False, True], "flush_denormal": [False, True]}
     runs.choices = lambda: choices
-    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
+    monkeypatch.setattr(search, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
-    tune.tune(argparse.Namespace(**NAMED, output=path))
+    search.tune(search_for(output=path))
     assert found_in(path) == {"w": {"pytorch": {"keep_memory": True}}}
     assert len(runs.made) == 2 + 2 * 4
 
@@ -327,10 +327,10 @@ def test_what_quick_runs_misjudge_is_tried_by_itself_and_together():
     late = ("keep", "tiny", "of another system")
     with_best = [{"a": True} | more for more in ({}, {"keep": True}, {"tiny": 1})]
     both = {"keep": True, "tiny": 1}
-    assert tune._contenders({"a": True}, choices, late) == [*with_best, {"a": True} | both]
-    assert tune._contenders({}, choices, late) == [{"keep": True}, {"tiny": 1}, both]
-    assert tune._contenders({}, choices, ("keep",)) == [{"keep": True}]
-    assert tune._contenders({}, choices, ()) == []
+    assert search._contenders({"a": True}, choices, late) == [*with_best, {"a": True} | both]
+    assert search._contenders({}, choices, late) == [{"keep": True}, {"tiny": 1}, both]
+    assert search._contenders({}, choices, ("keep",)) == [{"keep": True}]
+    assert search._contenders({}, choices, ()) == []
 
 
 def test_who_won_by_chance_must_win_anew(monkeypatch, tmp_path):
@@ -344,28 +344,28 @@ def test_who_won_by_chance_must_win_anew(monkeypatch, tmp_path):
     def run(settings, epochs=None, trial=1):
         outcome = make(settings, epochs, trial)
         chosen = settings == {"b": 2}
-        return tune.Outcome(next(seconds), *FEW_EPOCHS) if chosen else outcome
+        return search.Outcome(next(seconds), *FEW_EPOCHS) if chosen else outcome
 
     monkeypatch.setattr(runs, "run", run)
-    monkeypatch.setattr(tune, "Runs", lambda *_: runs)
+    monkeypatch.setattr(search, "Runs", lambda *_: runs)
     path = tmp_path / "tuned.yaml"
-    tune.tune(argparse.Namespace(**NAMED, output=path))
+    search.tune(search_for(output=path))
     assert found_in(path) == {"w": {"pytorch": {}}}
 
 
 def test_who_loses_one_round_is_out():
     runs = FakeRuns({})
     seconds = iter([80.0, 80.0, 80.0, 101.0])
-    runs.run = lambda settings, epochs=None, trial=1: tune.Outcome(
+    runs.run = lambda settings, epochs=None, trial=1: search.Outcome(
         next(seconds) if settings else 100.0, *FEW_EPOCHS
     )
-    assert tune._won(runs, [{"b": 2}], 3, range(1, 5)) == ({}, 1.0)
+    assert search._won(runs, [{"b": 2}], 3, range(1, 5)) == ({}, 1.0)
 
 
 def test_whole_epochs_decide_where_they_take_minutes_and_quick_runs_where_hours():
     def epochs(seconds, **more):
-        return tune._epochs_to_confirm(
-            tune.Outcome(seconds, None, None, 20.0), {"epochs": 10, **more}
+        return search._epochs_to_confirm(
+            search.Outcome(seconds, None, None, 20.0), {"epochs": 10, **more}
         )
 
     assert [epochs(40), epochs(150), epochs(1400), epochs(1600)] == [10, 4, 2, None]
@@ -373,9 +373,9 @@ def test_whole_epochs_decide_where_they_take_minutes_and_quick_runs_where_hours(
 
 
 def test_defaults_that_fail_end_the_search(monkeypatch, tmp_path):
-    monkeypatch.setattr(tune, "Runs", lambda *_: FakeRuns({(): None}))
+    monkeypatch.setattr(search, "Runs", lambda *_: FakeRuns({(): None}))
     with pytest.raises(InputError, match=r"w with pytorch fails with the defaults; see .*\.py"):
-        tune.tune(argparse.Namespace(**NAMED, output=tmp_path / "t.yaml"))
+        search.tune(search_for(output=tmp_path / "t.yaml"))
     gone = FakeRuns({(): None})
     gone.last = tmp_path / "none.json"
     with pytest.raises(InputError, match="was killed with the defaults"):
@@ -387,26 +387,23 @@ def test_a_setting_that_takes_far_too_long_or_dies_is_a_failed_one(monkeypatch, 
     python.write_text(
         f"""#!{sys.executable}
 import json, os, signal, sys
-settings, record = (sys.argv[sys.argv.index(o) + 1] for o in ("--settings", "--record"))
-settings = json.loads(settings)
+given = dict(word.lstrip("-").split("=", 1) for word in sys.argv if "=" in word)
+settings, record = json.loads(given["settings"]), given["record"]
 if settings.get("needs") == "more than there is":
     os.kill(os.getpid(), signal.SIGKILL)
 if settings.get("needs") == "what there is not":
     raise ValueError("it cannot be compiled")
 content = json.load(open({str(ROOT / "tests/record/quick.json")!r}))
-if settings and float(sys.argv[sys.argv.index("--time-limit") + 1]) < settings["needs"]:
+if settings and float(given["time-limit"]) < settings["needs"]:
     content["status"] = "failed"
 os.makedirs(os.path.dirname(record), exist_ok=True)
 json.dump(content | {{"wall_s": 20}}, open(record, "w"))
 """
     )
     python.chmod(0o755)
-    arguments = argparse.Namespace(
-        workload="mnist_mlp", framework="pytorch", python=str(python), data=tmp_path,
-        weights=None, records=tmp_path,
-    )  # fmt: skip
-    monkeypatch.setattr(tune, "_PATIENCE_SECONDS", 1)  # and twice, or four times, 20 s
-    runs = tune.Runs(arguments, HERE.place)
+    asked = search_for("mnist_mlp", python=str(python), records=tmp_path)
+    monkeypatch.setattr(search, "_PATIENCE_SECONDS", 1)  # and twice, or four times, 20 s
+    runs = search.Runs(asked, HERE.place)
     assert runs.run({}) is not None
     assert runs.run({"needs": 40}) is not None
     assert runs.run({"needs": 42}) is None
@@ -452,8 +449,8 @@ def test_a_run_that_others_disturbed_is_made_again(monkeypatch, record, tmp_path
         return typed(record | {"run": run, "noise": noise, "epochs": epochs, "status": status})
 
     made = iter([attempt and content(*attempt) for attempt in attempts])
-    arguments = argparse.Namespace(workload="mnist_mlp", framework="pytorch", records=tmp_path)
-    runs = tune.Runs(arguments, HERE.place)
+    asked = search_for("mnist_mlp", records=tmp_path)
+    runs = search.Runs(asked, HERE.place)
     monkeypatch.setattr(runs, "_attempt", lambda *_: next(made))
     outcome = runs.run({}, 2)
     assert outcome.seconds / 20 == counts if counts else outcome is None
@@ -484,8 +481,8 @@ def test_an_overloaded_machine_finds_nothing(monkeypatch, record, tmp_path, atte
         )
         for number, noise in enumerate(attempts, 1)
     )
-    arguments = argparse.Namespace(workload="mnist_mlp", framework="pytorch", records=tmp_path)
-    runs = tune.Runs(arguments, HERE.place)
+    asked = search_for("mnist_mlp", records=tmp_path)
+    runs = search.Runs(asked, HERE.place)
     monkeypatch.setattr(runs, "_attempt", lambda *_: next(made))
     if counts:
         assert runs.run({}, 2).seconds / 20 == counts

@@ -22,8 +22,8 @@ def record_in_bucket(hardware, run):
     """Where a training on a rented machine leaves its record."""
     recipe = KNOWN.recipes_to_train[RunName.on(hardware, run).workload]
     dataset = recipe["dataset"]
-    options = " ".join(training_options())
-    asked = [MACHINE["id"], str(Path.cwd()), KNOWN["scale"], options, recipe_id(recipe)]
+    settings = json.dumps(settings_of_trainings(hardware))
+    asked = [MACHINE["id"], str(Path.cwd()), settings, recipe_id(recipe)]
     plan = hashlib.sha256("\n".join(asked).encode()).hexdigest()[:8]
     return f"runs/{plan}/{dataset}-{ORIGINS[dataset].kind}/{hardware}/{run}.json"
 

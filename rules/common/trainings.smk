@@ -109,16 +109,18 @@ def tunings():
     ]
 
 
-def training_options():
-    """The options of every training: seed, and batch size and time limit where configured."""
-    options = [f"--seed={KNOWN['seed']}"]
-    if KNOWN["batch_size"]:
-        options.append(f"--batch-size={KNOWN['batch_size']}")
-    if KNOWN["stage"] and not CLOUD:
-        options.append(f"--stage={KNOWN['stage']}")
-    if KNOWN["time_limit_hours"]:
-        options.append(f"--time-limit={KNOWN['time_limit_hours'] * 3600:g}")
-    return options
+def settings_of_trainings(hardware):
+    """The options of every training on some hardware, by name (scripts/train.py)."""
+    hours = KNOWN["time_limit_hours"]
+    options = {
+        "hardware": hardware,
+        "scale": KNOWN["scale"],
+        "seed": KNOWN["seed"],
+        "batch_size": KNOWN["batch_size"],
+        "stage": None if CLOUD else KNOWN["stage"],
+        "time_limit": hours and hours * 3600,
+    }
+    return {name: value for name, value in options.items() if value not in (None, "")}
 
 
 def weights_option(files):

@@ -2,12 +2,13 @@
 
 import argparse
 import difflib
+import json
 import math
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 SIGNATURE = "epochcost"
 # More names than these would hide the intended one.
@@ -36,6 +37,31 @@ def positive(text: str) -> float:
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return value
+
+
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """A whole number of a command line, from `least` to `most`."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{text} is below {least}")
+        if most is not None and value > most:
+            raise argparse.ArgumentTypeError(f"{text} is above {most}")
+        return value
+
+    return read
+
+
+def json_value(text: str) -> Any:
+    """A value of a command line that is written as JSON."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is not JSON: {error}") from None
 
 
 def short(value: object) -> str:

@@ -161,7 +161,7 @@ def test_a_text_is_damaged(root, seed, odd, name):
     try:
         if name == "tuned.yaml":
             answered(lambda: tuning.settings_of("tuned", path, case))
-            answered(lambda: tuning.version_of(path, case))
+            answered(lambda: tuning.find(path, case))
         else:
             answered(lambda: load_all(root))
             answered(lambda: call.check_file(path))

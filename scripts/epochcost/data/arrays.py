@@ -95,13 +95,16 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def load(folder: Path) -> Arrays:
+def load(folder: Path, manifest: dict[str, Any] | None = None) -> Arrays:
     """Read the arrays in `folder`.
+
+    Args:
+        manifest: what they are, where that is known (`manifest_of`).
 
     Raises:
         InputError: the folder holds no prepared data, or an array is damaged.
     """
-    manifest = manifest_of(folder)
+    manifest = manifest or manifest_of(folder)
     values = {}
     for name, described in manifest["arrays"].items():
         array = files.below(folder, f"{name}.npy")

@@ -49,46 +49,48 @@ def place_of(machine: dict[str, Any]) -> str:
     return f"{machine['id']}-{machine['usable_cores']}-cores"
 
 
-def settings_of(variant: str, path: Path, case: Case) -> dict[str, Any] | None:
-    """What a variant changes in a framework's default settings; None where it was not tuned.
+class Tuned(NamedTuple):
+    """The fastest settings found, and the version of the framework that they were found with."""
+
+    settings: dict[str, Any]
+    version: str | None
+
+
+def find(path: Path, case: Case) -> Tuned | None:
+    """What was found for a case; None if nothing.
 
     Args:
         path: config/tuned.yaml.
     """
-    if variant != variants.TUNED:
-        return variants.settings_of(variant)
-    entry = _entry(load(path), case)
-    return entry and entry["settings"]
-
-
-def version_of(path: Path, case: Case) -> str | None:
-    """The version of the framework with which the settings were found."""
-    entry = _entry(load(path), case)
-    return entry and entry["version"]
-
-
-def _entry(known: dict[str, Any], case: Case) -> dict[str, Any] | None:
-    """What was found for a case; None if nothing."""
+    known = load(path)
     for key in (case.place, case.workload, case.framework):
         known = known.get(key, {})
-    return known.get(case.what)
+    entry = known.get(case.what)
+    return entry and Tuned(entry["settings"], entry["version"])
 
 
-def needed(variant: str, path: Path, case: Case) -> dict[str, Any]:
-    """What a variant changes (`settings_of`), where that must be known.
+def settings_of(variant: str, path: Path, case: Case) -> dict[str, Any] | None:
+    """What a variant changes in a framework's default settings; None where it was not tuned."""
+    if variant != variants.TUNED:
+        return variants.settings_of(variant)
+    found = find(path, case)
+    return found and found.settings
+
+
+def needed(path: Path, case: Case) -> Tuned:
+    """What was found for a case that must be known.
 
     Raises:
-        InputError: nothing was tuned for this case.
+        InputError: nothing was tuned for it.
     """
-    found = settings_of(variant, path, case)
+    found = find(path, case)
     if found is None:
         raise InputError(
             f"{case.workload} with {case.framework} is not tuned for this machine, recipe and "
             f"data ({case.place}, {case.data}); run: snakemake tune --config "
             f"workloads={case.workload} frameworks={case.framework}"
         )
-    if variant == variants.TUNED:
-        refuse_devices(found)
+    refuse_devices(found.settings)
     return found
 
 
@@ -149,8 +151,7 @@ def drop_stale_markers(path: Path, folder: Path) -> None:
         path: config/tuned.yaml.
         folder: results/tuning, which has the markers (`Case.marker`).
     """
-    known = load(path)
     for marker in folder.glob("*/*/*/tuned-*-*"):
         case = Case(*marker.parts[-4:-1], *marker.name.split("-")[1:])
-        if _entry(known, case) is None:
+        if find(path, case) is None:
             marker.unlink()

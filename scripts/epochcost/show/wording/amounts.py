@@ -2,6 +2,10 @@
 
 import math
 
+from epochcost.durations import worded
+
+seconds = worded
+
 
 def ratio(value: float) -> str:
     """A ratio with two or three digits that matter: 0.086x, 0.86x, 3.51x, 12.4x."""
@@ -10,15 +14,6 @@ def ratio(value: float) -> str:
     if value >= 0.1 or value == 0:
         return f"{value:.2f}x"
     return f"{value:.2g}x"
-
-
-def seconds(value: float) -> str:
-    """A duration in its natural unit."""
-    if value < 120:
-        return f"{value:.3g} s"
-    if value < 7200:
-        return f"{value / 60:.3g} min"
-    return f"{value / 3600:,.0f} h" if value >= 3.6e6 else f"{value / 3600:.3g} h"
 
 
 def dollars(value: float) -> str:

@@ -1,0 +1,119 @@
+"""Start a training in the interpreter of its framework, and say how far it is."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from epochcost import files
+from epochcost.data import staging
+from epochcost.durations import worded
+from epochcost.errors import InputError
+from epochcost.measure import progress, variables
+from epochcost.measure.exclusive import holder
+from epochcost.record.names import parts_of_name
+
+_TRAIN = Path(__file__).resolve().parents[2] / "train.py"
+# So seldom that it disturbs nothing.
+EVERY_S = 60.0
+
+
+def launch(ready: Path, run: str, settings: dict[str, Any], output: int) -> int:
+    """Train with what is ready on the hardware; returns the exit status, as a shell does.
+
+    Args:
+        ready: JSON: pythons by framework, data and weights by workload.
+        run: such as mnist_mlp/pytorch/default-1.
+        settings: options of scripts/train.py by name; `stage` is a disk to copy the data to first.
+        output: the descriptor to say on how far it is.
+    """
+    if not isinstance(settings, dict):
+        raise InputError('--settings is a JSON object, such as {"scale": "full"}')
+    workload, framework, variant, trial = parts_of_name(run)
+    known = files.read_json(ready)
+    if workload not in known["workloads"] or framework not in known["pythons"]:
+        raise InputError(f"{ready} has not what {run} needs")
+    options = {**settings, "variant": variant, "trial": trial, **known["workloads"][workload]}
+    if stage := options.pop("stage", None):
+        options["data"] = staging.stage(Path(options["data"]), Path(stage))
+    variables.forget_python()
+    with tempfile.TemporaryFile() as noted:
+        options["progress"] = noted.fileno()
+        python = known["pythons"][framework]
+        command = [python, _TRAIN, workload, framework, *words(options)]
+        status = _watched(command, noted.fileno(), Signs(run, noted.fileno(), output))
+    if status == -signal.SIGKILL:
+        print(
+            f"epochcost: {run} was killed; if nobody did that, this machine ran out of memory",
+            file=sys.stderr,
+        )
+    return status if status >= 0 else 128 - status
+
+
+def words(options: Mapping[str, Any]) -> list[str]:
+    """Options by name as words of a command line; those without a value are left out."""
+    return [
+        f"--{name.replace('_', '-')}={value}"
+        for name, value in options.items()
+        if value not in (None, "", [])
+    ]
+
+
+def _watched(command: list, noted: int, signs: "Signs") -> int:
+    """Run a training, with signs of life; returns its status."""
+    # A process of its own, whose age is that of the training.
+    process = subprocess.Popen(command, pass_fds=[noted])
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    signal.signal(signal.SIGALRM, lambda *_: signs.give())
+    signal.setitimer(signal.ITIMER_REAL, EVERY_S, EVERY_S)
+    try:
+        status = process.wait()
+    except KeyboardInterrupt:  # it got the signal, too
+        status = process.wait()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    if status == 0:
+        signs.end()
+    return status
+
+
+class Signs:
+    """Says how far a training is.
+
+    Args:
+        run: what it is called.
+        noted: the descriptor that it notes its progress on.
+        output: the descriptor to say it on.
+    """
+
+    def __init__(self, run: str, noted: int, output: int) -> None:
+        self._run, self._noted, self._output = run, noted, output
+        self._began, self._began_at = time.monotonic(), time.strftime("%H:%M:%S")
+
+    def give(self) -> None:
+        """Say how far it is now, or what it waits for."""
+        noted = progress.read(self._noted)
+        if noted.get("waits"):
+            return self._say(f"waits since {self._began_at} for {holder()}")
+        if "epoch" not in noted:
+            return self._say(f"prepares, for {self._so_far()}")
+        left = progress.seconds_left(noted)
+        ahead = f", about {worded(left)} left" if left else ""
+        return self._say(f"epoch {noted['epoch']} of {noted['epochs']}, {self._so_far()}{ahead}")
+
+    def end(self) -> None:
+        """Say how it ended."""
+        why = progress.read(self._noted).get("failed")
+        self._say(f"failed {why} (recorded)" if why else f"done, {self._so_far()}")
+
+    def _so_far(self) -> str:
+        return worded(time.monotonic() - self._began)
+
+    def _say(self, what: str) -> None:
+        with suppress(OSError):  # nobody listens any more
+            os.write(self._output, f"epochcost: {self._run}: {what}\n".encode())
