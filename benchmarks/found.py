@@ -18,10 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks/results"
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import tune
 from epochcost.measure.activity import OTHERS
 from epochcost.results import tables
 from epochcost.show.wording import names
+from epochcost.training.search import ROUNDS
 
 NONE = "none beat the defaults"
 HEAD = (
@@ -85,11 +85,11 @@ def ratios(search: pd.DataFrame, settings: str) -> list[float]:
     """
     # A disturbed run that was made again did not count.
     again = search["flags"].str.contains(OTHERS) & search.settings.eq(search.settings.shift(-1))
-    runs = search[~again & search.settings.isin(["", settings])].iloc[-2 * tune.ROUNDS :]
+    runs = search[~again & search.settings.isin(["", settings])].iloc[-2 * ROUNDS :]
     rounds = [runs[start : start + 2] for start in range(0, len(runs), 2)]
     times = [dict(zip(two.settings, two.seconds.map(float), strict=True)) for two in rounds]
-    if [set(one) for one in times] != [{"", settings}] * tune.ROUNDS:
-        raise SystemExit(f"found.py: {settings}: the search does not end in {tune.ROUNDS} rounds")
+    if [set(one) for one in times] != [{"", settings}] * ROUNDS:
+        raise SystemExit(f"found.py: {settings}: the search does not end in {ROUNDS} rounds")
     return [one[settings] / one[""] for one in times]
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import tune
 from epochcost import files
 from epochcost.models import recipes
 from epochcost.record.types import parse
+from epochcost.training.search import outcome_of
 
 COLUMNS = (
     "workload", "framework", "number", "started_at", "scale", "settings", "seconds", "quality",
@@ -62,7 +62,7 @@ def records(folder: Path) -> Iterator[tuple[Path, dict]]:
 
 def row(path: Path, content: dict, epochs: int) -> dict:
     """A run of a search as it counted in it."""
-    outcome = tune.outcome_of(parse(content), epochs)
+    outcome = outcome_of(parse(content), epochs)
     return {
         **{name: content["run"][name] for name in ("workload", "framework", "started_at", "scale")},
         "number": path.stem,

@@ -4,7 +4,7 @@ import csv
 
 from epochcost import configuration, lock
 from epochcost.frameworks import tuning, variants
-from epochcost.plan import runs
+from epochcost.plan import runs as planning
 from epochcost.money import billing, prices
 from epochcost.data import preparation, registry
 from epochcost.errors import InputError, one_line
@@ -50,7 +50,7 @@ try:
                 f"epochcost: {len(gone)} records are gone from {RECORDS}, such as the one of "
                 f"{gone[0]}; a call without -n brings them back"
             )
-    PLAN = None if SENT else runs.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
+    PLAN = None if SENT else planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
     if CLOUD:
         configuration.check_cloud(KNOWN)
     if workflow.is_main_process:
