@@ -159,7 +159,7 @@ def _measured(
     used = Software(**known, variables=effective)
     shares, seen = activity.summary(), sampler.stop()
     name = training.run
-    run = Run(str(name), **vars(name), scale=training.scale, started_at=begun, finished_at="")
+    run = Run(str(name), **vars(name), scale=training.scale, started_at=begun, finished_at=begun)
     return observation.record(run, about, used, clock, shares, seen, failure)
 
 
