@@ -1,4 +1,4 @@
-"""What benchmarks/found.py makes of the runs of a search, and of full runs beside it."""
+"""What study/benchmarks/found.py makes of the runs of a search, and of full runs beside it."""
 
 import sys
 
@@ -8,7 +8,7 @@ import pytest
 from epochcost.configuration import ROOT
 from epochcost.measure.activity import OTHERS
 
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "study/benchmarks"))
 import found
 
 ROUND = [("", 10.0), ("fast=1", 8.0)]

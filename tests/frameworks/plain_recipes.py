@@ -1,4 +1,4 @@
-"""Print, as JSON, what should be equal in our recipes and the plain scripts of benchmarks/.
+"""Print, as JSON, what should be equal in our recipes and the plain scripts of study/benchmarks/.
 
 Runs in the torch environment, where Keras has PyTorch as its backend. Arguments: shape of a sample
 and vocabulary by workload, as JSON; and a folder of prepared arrays for each.
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 os.environ["KERAS_BACKEND"] = "torch"
-sys.path.insert(0, "benchmarks")
+sys.path.insert(0, "study/benchmarks")
 sys.path.insert(0, "tests/models")
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The plain scripts of benchmarks/ do the same work as ours, and are set against it."""
+"""The plain scripts of study/benchmarks/ do the same work as ours, and are set against it."""
 
 import csv
 import json
@@ -15,9 +15,9 @@ from epochcost.configuration import ROOT
 
 
 def ran(python, script: str, *arguments, table: Path) -> tuple[list[str], dict[str, str]]:
-    """What a script of benchmarks/ printed, by lines, and the row that it put into the table."""
+    """What a benchmark printed, by lines, and the row that it put into the table."""
     done = subprocess.run(
-        [python, ROOT / "benchmarks" / script, *arguments, "--csv", table],
+        [python, ROOT / "study/benchmarks" / script, *arguments, "--csv", table],
         capture_output=True,
         text=True,
     )

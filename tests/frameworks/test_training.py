@@ -199,7 +199,7 @@ def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
 
 @pytest.mark.full
 def test_real_mnist_at_full_scale_reaches_its_target(pythons, mirror, tmp_path):
-    """In the framework that is the quickest here; docs/results.md has all of them."""
+    """In the framework that is the quickest here; study/articles/results.md has all of them."""
     from epochcost import configuration
 
     registry = configuration.load().datasets

@@ -185,7 +185,7 @@ def test_every_published_record_of_our_own_follows_the_schema_once_completed():
 
 
 @pytest.mark.parametrize(
-    "folder", ["docs/records", "benchmarks/results/axes", "benchmarks/results/software"]
+    "folder", ["docs/records", "study/benchmarks/results/axes", "study/benchmarks/results/software"]
 )
 def test_no_record_of_our_own_contradicts_itself(folder):
     aside = {}

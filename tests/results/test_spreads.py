@@ -42,9 +42,9 @@ def started(record):
 
 def test_the_table_is_made_of_the_records_of_the_documentation(tmp_path):
     made = tmp_path / "spread.csv"
-    command = [sys.executable, "benchmarks/spread.py", "--output", made]
+    command = [sys.executable, "study/benchmarks/spread.py", "--output", made]
     subprocess.run(command, cwd=ROOT, check=True)
-    assert made.read_text() == spread.SHIPPED.read_text(), "run: python benchmarks/spread.py"
+    assert made.read_text() == spread.SHIPPED.read_text(), "run: python study/benchmarks/spread.py"
 
 
 def test_predictions_were_off_by_20_percent_in_their_hour_and_by_40_in_another():

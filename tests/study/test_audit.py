@@ -97,4 +97,4 @@ def test_the_page_of_the_documentation_is_the_audit(tmp_path):
          "--markdown", tmp_path / "audit.md"],
         check=True,
     )  # fmt: skip
-    assert (tmp_path / "audit.md").read_text() == (ROOT / "docs/audit.md").read_text()
+    assert (tmp_path / "audit.md").read_text() == (ROOT / "study/audit/results.md").read_text()

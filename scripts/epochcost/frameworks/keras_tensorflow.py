@@ -85,7 +85,7 @@ def _plain_pipeline(
 ) -> tf.data.Dataset:
     """Batches of arrays in memory, without tf.data's autotuner.
 
-    With the autotuner, epochs may begin with a wait (docs/findings.md).
+    With the autotuner, epochs may begin with a wait (study/articles/findings.md).
     """
     inputs, labels = tf.constant(x), tf.constant(y)
     options = tf.data.Options()

@@ -4,7 +4,7 @@ Each epoch, and each validation, has a thread that tunes its input. It sleeps 20
 ..., and at most a minute. When its pass is over TensorFlow wakes it up to end it, but often too
 early for the thread to see that it is to end; so it sleeps on, and the training waits. Such a wait
 can be as long as the pass itself: a second where a quick run has a short epoch, half a minute where
-a full run has a whole one (benchmarks/epoch_waits.py).
+a full run has a whole one (study/benchmarks/epoch_waits.py).
 """
 
 import math

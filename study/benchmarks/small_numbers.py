@@ -20,7 +20,7 @@ from compare import ENVIRONMENTS, KEEP_MEMORY, ROOT, append, processor, run
 from epochcost.measure import machine
 from epochcost.measure.exclusive import alone
 
-RESULT = ROOT / "benchmarks/results/small_numbers.csv"
+RESULT = ROOT / "study/benchmarks/results/small_numbers.csv"
 WORKLOADS = ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm")
 WAYS = {"kept": [], "flushed": ["--flush"]}
 

@@ -1,7 +1,7 @@
 """What a dry run of many trainings takes, beside a bare Snakefile with one rule and as many jobs.
 
 Both in turn, in a temporary folder each: seconds, and the most memory that a process had. Adds a
-row per dry run to benchmarks/results/dry_run.csv.
+row per dry run to study/benchmarks/results/dry_run.csv.
 """
 
 import argparse
@@ -15,8 +15,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks/results/dry_run.csv"
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "study/benchmarks/results/dry_run.csv"
 SNAKEMAKE = Path(sys.executable).parent / "snakemake"
 BARE = """\
 rule all:

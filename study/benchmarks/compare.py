@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from epochcost.measure.exclusive import alone
@@ -67,8 +67,8 @@ def main() -> None:
     parser.add_argument(
         "--csv",
         type=Path,
-        default=ROOT / "benchmarks/results/plain.csv",
-        help="table that gets a row; default: benchmarks/results/plain.csv",
+        default=ROOT / "study/benchmarks/results/plain.csv",
+        help="table that gets a row; default: study/benchmarks/results/plain.csv",
     )
     arguments = parser.parse_args()
     if arguments.rounds < 1:
@@ -185,7 +185,7 @@ def run_ours(arguments: argparse.Namespace, python: Path, number: int) -> dict:
 
 def run_plain(arguments: argparse.Namespace, python: Path, seed: int) -> dict:
     """Train with the plain script, when no training of epochcost runs; gives its times."""
-    scripts = ROOT / "benchmarks"
+    scripts = ROOT / "study/benchmarks"
     if arguments.framework in ("pytorch", "fastai"):
         command = [str(scripts / f"plain_{arguments.framework}.py"), arguments.workload]
     else:

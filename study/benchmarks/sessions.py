@@ -2,7 +2,7 @@
 
 A session is one call of Snakemake in a copy of this repository that shares its environments and
 prepared data: so many runs of each combination, in rounds, in an order of its own. Prints a table
-and leaves it in benchmarks/results/sessions.csv. Full runs, as predictions have no stated
+and leaves it in study/benchmarks/results/sessions.csv. Full runs, as predictions have no stated
 confidence over runs; of a large batch, which is short.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from epochcost.record import record
@@ -37,7 +37,7 @@ def main() -> None:
         help="what to measure, as snakemake takes it",
     )
     parser.add_argument("--folder", type=Path, help="keeps the records; default: a temporary one")
-    parser.add_argument("--csv", type=Path, default=ROOT / "benchmarks/results/sessions.csv")
+    parser.add_argument("--csv", type=Path, default=ROOT / "study/benchmarks/results/sessions.csv")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)

@@ -21,8 +21,8 @@ def main() -> None:
     parser.add_argument(
         "--records",
         type=files.folder,
-        default=ROOT / "benchmarks/results/axes",
-        help="of the session; default: benchmarks/results/axes",
+        default=ROOT / "study/benchmarks/results/axes",
+        help="of the session; default: study/benchmarks/results/axes",
     )
     runs = quick_runs.read(parser.parse_args().records)
     recipes = files.read_yaml(ROOT / "config/workloads.yaml")

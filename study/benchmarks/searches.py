@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from epochcost import files
@@ -37,7 +37,10 @@ def main() -> None:
     )
     parser.add_argument("--since", default="", help="2026-11-23: no run from before")
     parser.add_argument(
-        "--output", type=Path, default=ROOT / "benchmarks/results/searches.csv", help="the CSV"
+        "--output",
+        type=Path,
+        default=ROOT / "study/benchmarks/results/searches.csv",
+        help="the CSV",
     )
     arguments = parser.parse_args()
     known = recipes.load(ROOT / "config/workloads.yaml")

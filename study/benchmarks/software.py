@@ -25,8 +25,8 @@ def main() -> None:
     parser.add_argument(
         "--records",
         type=files.folder,
-        default=ROOT / "benchmarks/results/software",
-        help="of the session; default: benchmarks/results/software",
+        default=ROOT / "study/benchmarks/results/software",
+        help="of the session; default: study/benchmarks/results/software",
     )
     runs = quick_runs.read(parser.parse_args().records)
     found = quick_runs.seconds_by(

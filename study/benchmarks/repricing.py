@@ -15,7 +15,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 BOOKS = ("2017-12", "latest")
 

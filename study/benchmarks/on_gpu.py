@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pandas as pd
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from epochcost.results import tables
 from epochcost.show.wording import amounts, names
 
-# The machines of docs/results.md that have most full runs, and what such a one may cost.
+# The machines of study/articles/results.md that have most full runs, and what such a one may cost.
 CORES, CORES_USD_PER_HOUR = "AMD EPYC, 2 cores", 0.1
 HEAD = ("workload", "framework", "training", "over the K80", "break-even", "GPU busy", "remarks")
 # The K80 of the baseline, and what it cost an hour.

@@ -1,6 +1,6 @@
 """What searches for faster settings kept, and what whole trainings with it gained.
 
-In: benchmarks/results/found.csv (what each search wrote to config/tuned.yaml), searches.csv (its
+In: results/found.csv beside it (what each search wrote to config/tuned.yaml), searches.csv (its
 runs), and runs.csv of results/tables (scripts/runs.py). Out: a Markdown table with a row per
 workload and framework. Full runs with the settings, made after the search, are compared with full
 runs by default on a machine of the same id: the nearest ones, at most so many hours apart, as many
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "benchmarks/results"
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "study/benchmarks/results"
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from epochcost.measure.activity import OTHERS
@@ -34,7 +34,7 @@ LINE = "|---|---|---|---|---:|---|---:|---:|---:|---:|---:|"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=Path, default=ROOT / "results/tables")
-    # Machines of docs/results.md that share an id did none of these runs within 13 hours.
+    # Machines of study/articles/results.md that share an id did none of these runs within 13 hours.
     parser.add_argument("--hours", type=float, default=13, help="at most, between the two runs")
     arguments = parser.parse_args()
     searches, kept = (read(RESULTS / name) for name in ("searches.csv", "found.csv"))
