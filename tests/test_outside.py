@@ -15,6 +15,7 @@ import yaml
 from epochcost import configuration, files, markdown
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
+from epochcost.frameworks import environments
 from epochcost.measure import revision, variables
 from epochcost.record.names import RunName
 from epochcost.show import quality
@@ -300,12 +301,9 @@ def test_make_installs_what_is_pinned_whatever_is_set(tmp_path):
 
 def test_an_environment_is_made_of_its_pins_whatever_is_set(monkeypatch):
     """What is here already is enough, unless uv looks at what other projects override."""
-    sys.path.insert(0, str(ROOT / "scripts"))
-    import environment
-
     monkeypatch.setenv("UV_OVERRIDE", "/nowhere/overrides.txt")  # with which uv fails
     words = ["--dry-run", "--offline", "--python", sys.executable, "numpy"]
-    environment._uv("pip", "install", *words)
+    environments.uv("pip", "install", *words)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a clone away")
