@@ -45,25 +45,6 @@ rule schedule:
         "python scripts/schedule.py {params.options:q} {params.prices:q} 2>&1 | tee {log:q}"
 
 
-rule audit:
-    input:
-        multiext("data/published/", "claims.yaml", "measurements.csv", "prices.csv", "sources.csv"),
-        billing="config/billing.csv",
-        code=["scripts/audit.py", code_of("money"), code_of("show")],
-    output:
-        expand("results/tables/{table}.csv", table=["audit", "audit_costs"]),
-        "results/audit.md",
-    log:
-        "logs/audit.log",
-    localrule: True
-    conda:
-        "../envs/workflow.yaml"
-    message:
-        "Recomputing what the published studies say"
-    shell:
-        "python scripts/audit.py > {log:q} 2>&1"
-
-
 # From the existing records: a question starts no training.
 rule advise:
     log:

@@ -9,11 +9,11 @@ import pytest
 from clones import Clone, make_clone
 from observed import typed
 
-from epochcost import configuration, files
+from epochcost import configuration
 from epochcost.configuration import ROOT
 from epochcost.data import arrays, preparation
 from epochcost.measure import exclusive
-from epochcost.money import audit, prices
+from epochcost.money import prices
 from epochcost.money import tables as cost_tables
 from epochcost.money.market import Market
 from epochcost.results import published, rows, tables
@@ -127,23 +127,6 @@ def known() -> list[prices.Price]:
 @pytest.fixture(scope="session")
 def baselines() -> pd.DataFrame:
     return pd.read_csv(PUBLISHED / "baselines.csv")
-
-
-@pytest.fixture(scope="session")
-def study() -> audit.Study:
-    """What the audit recomputes claims from."""
-    printed = pd.read_csv(PUBLISHED / "measurements.csv", dtype=str, keep_default_na=False)
-    return audit.Study(
-        tables.runs_table(published.runs(PUBLISHED, {})),
-        printed.drop_duplicates("run_id", keep="last").set_index("run_id"),
-        prices.load(PUBLISHED / "prices.csv"),
-    )
-
-
-@pytest.fixture(scope="session")
-def claims() -> list[dict]:
-    """The claims of the published studies."""
-    return files.read_yaml(PUBLISHED / "claims.yaml")
 
 
 @pytest.fixture

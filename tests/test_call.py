@@ -152,7 +152,7 @@ def test_a_call_that_cannot_be_made_ends_with_one_line(folder, words, said):
     assert said in ended(folder.snakemake(*words, check=False))
 
 
-@pytest.mark.parametrize("target", ["audit", "data/arrays/mnist/synthetic/manifest.json"])
+@pytest.mark.parametrize("target", ["runs", "data/arrays/mnist/synthetic/manifest.json"])
 def test_what_can_be_made_is(folder, target):
     folder.snakemake("-n", target, *SYNTHETIC)
     folder.snakemake("-n", "-R", "figure", "--", target, *SYNTHETIC[:0])
@@ -185,7 +185,7 @@ def test_a_configuration_that_cannot_be_read_ends_with_one_line(folder, content,
 def test_braces_in_the_path_of_the_clone_are_said_before_anything_else(folder, tmp_path):
     shutil.copytree(folder.folder, tmp_path / "br{x}ace", symlinks=True)
     done = subprocess.run(
-        [BIN / "snakemake", "-n", "audit"],
+        [BIN / "snakemake", "-n", "runs"],
         cwd=tmp_path / "br{x}ace",
         capture_output=True,
         text=True,
@@ -227,10 +227,10 @@ def own_folder(tmp_path):
 
 @pytest.mark.parametrize("place", ["/nonexistent", "/proc"])
 def test_a_user_without_name_and_home_can_work(own_folder, place):
-    words = ["audit", "--cores", "1", *SYNTHETIC]
+    words = ["runs", "--cores", "1", *SYNTHETIC]
     done = as_nobody([BIN / "snakemake", *words], own_folder.folder, HOME=place)
     assert done.returncode == 0, done.stderr
-    assert (own_folder.folder / "results/audit.md").exists()
+    assert (own_folder.folder / "results/tables/runs.csv").exists()
 
 
 def test_make_gives_a_home_to_those_without_one(own_folder):

@@ -37,7 +37,6 @@ def test_the_tables_of_the_documents_are_what_their_commands_print():
 
 
 def test_how_far_apart_frameworks_would_be_by_chance():
-    sys.path.insert(0, str(ROOT / "study/benchmarks"))
     import agreement
 
     def of(*values):

@@ -258,14 +258,14 @@ def test_snakemake_forgets_the_users_python_for_all_jobs(tmp_path):
     from clones import make_clone
 
     folder = make_clone(tmp_path / "epochcost")
-    (folder.folder / "scripts/audit.py").write_text(
+    (folder.folder / "scripts/runs.py").write_text(
         "import os\nprint([name for name in os.environ if name.startswith('PYTHON')])\n"
     )
     hostile = {"PYTHONPATH": str(tmp_path / "nothing"), "PYTHONWARNINGS": "error"}
     folder.snakemake(
-        *("audit", "--cores", "1", "--config", "data={source: synthetic}"), check=False, **hostile
+        *("runs", "--cores", "1", "--config", "data={source: synthetic}"), check=False, **hostile
     )
-    assert (folder.folder / "logs/audit.log").read_text() == "[]\n"
+    assert (folder.folder / "logs/runs.log").read_text() == "[]\n"
 
 
 def test_what_was_started_by_hand_with_other_packages_says_so(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 from epochcost.configuration import ROOT
 
 # Each makes something of the records that are there.
-READING = ["report", "tables", "figures", "results/quality.md", "advise", "estimate", "audit"]
+READING = ["report", "tables", "figures", "results/quality.md", "advise", "estimate"]
 SYNTHETIC = "data={source: synthetic}"
 P6000 = ("--set-resources", "train_paperspace_p6000:slurm_partition=x")
 
@@ -59,7 +59,7 @@ def test_without_records_the_report_says_so_and_shows_what_was_published(empty):
     assert "Nothing has been measured yet" in (empty.folder / "results/report.html").read_text()
     assert (empty.folder / "results/answer.txt").read_text() == ""
     assert not empty.records()
-    empty.snakemake("advise", "estimate", "audit")
+    empty.snakemake("advise", "estimate")
     assert not empty.records()
 
 

@@ -5,10 +5,10 @@ import sys
 
 import pandas as pd
 import pytest
+import recompute
 
 from epochcost import configuration
 from epochcost.errors import InputError
-from epochcost.money import audit
 
 ROOT = configuration.ROOT
 PUBLISHED = ROOT / "data/published"
@@ -16,7 +16,7 @@ PUBLISHED = ROOT / "data/published"
 
 @pytest.fixture(scope="module")
 def verdicts(claims, study) -> pd.DataFrame:
-    return audit.audit_table(claims, study).set_index("claim")
+    return recompute.audit_table(claims, study).set_index("claim")
 
 
 def test_every_printed_ratio_is_found_again(verdicts):
@@ -24,29 +24,29 @@ def test_every_printed_ratio_is_found_again(verdicts):
     all_of = "{0} of {0} agree to their two decimals"
     without = f"{all_of.format(36)} (without 5 copied logs: {all_of.format(31)})"
     assert list(found.recomputed) == [all_of.format(63), all_of.format(63), without, without]
-    assert set(found.verdict) == {audit.AGREES}
+    assert set(found.verdict) == {recompute.AGREES}
 
 
 def test_what_does_not_hold_is_said(verdicts):
-    wrong = verdicts[verdicts.verdict.eq(audit.DISAGREES)]
+    wrong = verdicts[verdicts.verdict.eq(recompute.DISAGREES)]
     december = wrong[wrong.index.str.contains("preemptible prices of December")]
     assert december.recomputed.item() == (
         "in 4 of 6; not imdb_bilstm, mnist_mlp (without 5 copied logs: the same)"
     )
     assert len(wrong) == 11
-    assert verdicts.verdict.eq(audit.BY_ROUNDING).sum() == 4
-    assert verdicts.verdict.eq(audit.UNKNOWN).sum() == 10
+    assert verdicts.verdict.eq(recompute.BY_ROUNDING).sum() == 4
+    assert verdicts.verdict.eq(recompute.UNKNOWN).sum() == 10
 
 
 def test_costs_of_2018_agree_prorated_or_billed_and_some_by_construction(claims, study):
-    found = audit.costs_table(claims, study)
+    found = recompute.costs_table(claims, study)
     assert len(found) == 4 + 13 + 63
-    assert audit.DISAGREES not in set(found.verdict)
+    assert recompute.DISAGREES not in set(found.verdict)
     by_run = found.set_index("run_id")
     hours = by_run.loc["manne2018gpu/softlayer-2xm60-2gpu"]
     assert hours.billed_usd == pytest.approx(11.2)
     assert hours.prorated_usd == pytest.approx(8.848)
-    implied = found.run_id[found.verdict.eq(audit.BY_CONSTRUCTION)]
+    implied = found.run_id[found.verdict.eq(recompute.BY_CONSTRUCTION)]
     assert len(implied) == 5
     # The minimum of ten minutes of summer 2017 makes a perceptron nine times as dear.
     perceptron = by_run.loc["woolf2017cpu/gpu/mnist_mlp_tensorflow"]
@@ -61,7 +61,7 @@ def test_the_price_of_a_scheduled_task(verdicts):
 @pytest.mark.parametrize("factor", [1.01, 0.99])
 def test_a_wrong_number_is_found(claims, study, factor):
     """A check that could not fail would be no check: times off by a percent no longer agree."""
-    off = audit.Study(
+    off = recompute.Study(
         study.runs.assign(
             time_s=study.runs.time_s.where(
                 ~study.runs.hardware_id.eq("gce-k80"), study.runs.time_s * factor
@@ -71,9 +71,9 @@ def test_a_wrong_number_is_found(claims, study, factor):
         study.known,
     )
     printed = [claim for claim in claims if claim["check"] == "printed"]
-    verdicts = audit.audit_table(printed, off)
+    verdicts = recompute.audit_table(printed, off)
     woolf = verdicts[verdicts.source_id.str.startswith("woolf")]
-    assert set(woolf.verdict) == {audit.DISAGREES}
+    assert set(woolf.verdict) == {recompute.DISAGREES}
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,11 @@ def test_a_wrong_number_is_found(claims, study, factor):
 def test_a_mistake_in_a_claim_is_named(claims, study, change, message):
     claim = next(claim for claim in claims if claim["check"] == "every")
     with pytest.raises(InputError, match=message):
-        audit.audit_table([claim | change], study)
+        recompute.audit_table([claim | change], study)
 
 
-def test_the_page_of_the_documentation_is_the_audit(tmp_path):
-    subprocess.run(
-        [sys.executable, ROOT / "scripts/audit.py", "--published", PUBLISHED, "--output", tmp_path,
-         "--markdown", tmp_path / "audit.md"],
-        check=True,
-    )  # fmt: skip
-    assert (tmp_path / "audit.md").read_text() == (ROOT / "study/audit/results.md").read_text()
+def test_the_page_of_the_audit_is_what_it_finds(tmp_path):
+    script = ROOT / "study/audit/audit.py"
+    words = ["--published", PUBLISHED, "--output", tmp_path, "--markdown", tmp_path / "page.md"]
+    subprocess.run([sys.executable, script, *words], check=True)
+    assert (tmp_path / "page.md").read_text() == (ROOT / "study/audit/README.md").read_text()

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+import recompute
 
 from epochcost import configuration
-from epochcost.money import audit
 
 PUBLISHED = configuration.ROOT / "data/published"
 MANNE, WOOLF, JUNE = "manne2018gpu", "woolf2017gpu", "woolf2017cntk"
@@ -48,7 +48,7 @@ def manne(run: str) -> float:
 
 @pytest.fixture(scope="module")
 def found(claims, study) -> pd.DataFrame:
-    return audit.audit_table(claims, study)
+    return recompute.audit_table(claims, study)
 
 
 def about(found: pd.DataFrame, source: str, words: str) -> pd.Series:
@@ -63,8 +63,8 @@ def claim_of(claims: list[dict], words: str) -> dict:
     return claim
 
 
-def verdict(claim: dict, study: audit.Study) -> str:
-    return audit.audit_table([claim], study).verdict.item()
+def verdict(claim: dict, study: recompute.Study) -> str:
+    return recompute.audit_table([claim], study).verdict.item()
 
 
 # --- Kroutikov ------------------------------------------------------------------------------------
@@ -73,10 +73,10 @@ def test_the_credit_went_twice_as_fast_as_the_price_says(found):
     row = about(found, "kroutikov2016cloud", "gone in less than 4 hours")
     assert f"{10 / (4 * hourly):.1f}" == "2.1"
     assert row.recomputed == f"at least {10 / (4 * hourly):.1f} times the 4.80 USD of the price"
-    assert row.verdict == audit.AGREES
+    assert row.verdict == recompute.AGREES
     lasts = about(found, "kroutikov2016cloud", "would last 8 to 10 hours")
     assert lasts.recomputed.startswith(f"{10 / hourly:.4g} ")
-    assert 8 <= 10 / hourly <= 10 and lasts.verdict == audit.AGREES
+    assert 8 <= 10 / hourly <= 10 and lasts.verdict == recompute.AGREES
 
 
 def test_a_failed_start_was_charged_with_more_than_its_minutes(found):
@@ -84,12 +84,12 @@ def test_a_failed_start_was_charged_with_more_than_its_minutes(found):
     row = about(found, "kroutikov2016cloud", "charged with about a dollar")
     least, most = 1 / (hourly * 8 / 60), 1 / (hourly * 4 / 60)
     assert row.recomputed.startswith(f"{least:.1f} to {most:.1f} times the 0.08 to 0.16 USD")
-    assert row.verdict == audit.AGREES
+    assert row.verdict == recompute.AGREES
 
 
 def test_how_long_a_start_took_cannot_be_checked(found):
     row = about(found, "kroutikov2016cloud", "4 to 8 minutes to start")
-    assert (row.verdict, row.published) == (audit.UNKNOWN, "4 to 8 minutes")
+    assert (row.verdict, row.published) == (recompute.UNKNOWN, "4 to 8 minutes")
 
 
 # --- Woolf, 2017 ----------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_gpus_are_on_par_with_processors_in_three_of_six(found):
     assert min(ratio for name, ratio in over.items() if name not in par) > 2
     row = about(found, WOOLF, "often costs as little")
     assert row.recomputed.startswith("3 of 6 pairs: imdb_fasttext; mnist_cnn; nietzsche_lstm")
-    assert row.verdict == audit.AGREES
+    assert row.verdict == recompute.AGREES
 
 
 def test_preemptible_gpus_give_about_double(found):
@@ -117,7 +117,7 @@ def test_preemptible_gpus_give_about_double(found):
     assert (f"{p100:.2f}", f"{k80:.2f}") == ("2.04", "2.12")
     row = about(found, WOOLF, "about double for the money")
     assert f"{p100:.3f} (" in row.recomputed and f"{k80:.3f} (" in row.recomputed
-    assert row.verdict == audit.BY_CONSTRUCTION  # the prices are the halves that the post states
+    assert row.verdict == recompute.BY_CONSTRUCTION  # the post states halves
 
 
 def test_exactly_half_fails_by_rounding_only(found, claims, study):
@@ -125,9 +125,9 @@ def test_exactly_half_fails_by_rounding_only(found, claims, study):
     assert (
         row.recomputed == f"{0.73 / 1.46:.4g} (0.73 over 1.46), {0.22 / 0.45:.4g} (0.22 over 0.45)"
     )
-    assert row.verdict == audit.BY_ROUNDING
+    assert row.verdict == recompute.BY_ROUNDING
     claim = claim_of(claims, "exactly half")
-    for printed, expected in (("0.225", audit.AGREES), ("0.21", audit.DISAGREES)):
+    for printed, expected in (("0.225", recompute.AGREES), ("0.21", recompute.DISAGREES)):
         changed = claim | {"quotients": [[printed, "0.45"]]}
         assert verdict(changed, study) == expected
 
@@ -150,7 +150,7 @@ def test_the_p100_is_seldom_about_twice_as_fast(found):
     near = sum(1.5 <= ratio <= 2.5 for ratio in ratios)
     assert (near, len(ratios)) == (2, 12)
     row = about(found, WOOLF, "mostly about twice")
-    assert row.recomputed.startswith("2 of 12 pairs") and row.verdict == audit.DISAGREES
+    assert row.recomputed.startswith("2 of 12 pairs") and row.verdict == recompute.DISAGREES
 
 
 def test_other_claims_of_the_two_posts(found):
@@ -165,7 +165,7 @@ def test_other_claims_of_the_two_posts(found):
     ]
     row = about(found, "woolf2017cpu", "much the same time")
     assert row.recomputed == f"{min(similar):.2f} to {max(similar):.2f} over 2 pairs"
-    assert min(similar) < 0.9 and row.verdict == audit.DISAGREES
+    assert min(similar) < 0.9 and row.verdict == recompute.DISAGREES
 
 
 # --- Manne ----------------------------------------------------------------------------------------
@@ -180,12 +180,12 @@ def test_cheaper_gpus_fail_at_aws_by_the_rounding_of_the_times(found, claims, st
     # Hundredths of an hour: the least that the one may have cost against the most of the other.
     least = (3.62 - 0.005) * price("aws-p2.xlarge", "2018-02")
     most = (1.06 + 0.005) * price("aws-p3.2xlarge", "2018-02")
-    assert least < most and row.verdict == audit.BY_ROUNDING
+    assert least < most and row.verdict == recompute.BY_ROUNDING
     runs = study.runs.copy()
     runs.loc[runs.run_id.eq(f"{MANNE}/aws-p3.2xlarge-1gpu"), "time_s"] = 1.05 * HOUR
     assert 1.055 * price("aws-p3.2xlarge", "2018-02") < least
     wrong = verdict(claim_of(claims, "gives more for the money"), replace(study, runs=runs))
-    assert wrong == audit.DISAGREES
+    assert wrong == recompute.DISAGREES
 
 
 def test_one_printed_cost_agrees_by_the_rounding_of_its_time_only(found, claims, study):
@@ -194,12 +194,12 @@ def test_one_printed_cost_agrees_by_the_rounding_of_its_time_only(found, claims,
         f"{dear:.1f}" == "3.2"
         and ROWS[f"{MANNE}/aws-p3.2xlarge-1gpu"]["cost_usd_published"] == "3.3"
     )
-    costs = audit.costs_table(claims, study).set_index("run_id")
-    rounded = costs.index[costs.verdict.eq(audit.BY_ROUNDING)]
+    costs = recompute.costs_table(claims, study).set_index("run_id")
+    rounded = costs.index[costs.verdict.eq(recompute.BY_ROUNDING)]
     assert list(rounded) == [f"{MANNE}/aws-p3.2xlarge-1gpu"]
     row = about(found, MANNE, "The 13 costs")
     assert row.recomputed == "7 agree, 5 agree by construction, 1 disagrees by rounding only"
-    assert row.verdict == audit.BY_ROUNDING
+    assert row.verdict == recompute.BY_ROUNDING
 
 
 def test_paperspace_is_twice_as_cheap_by_the_cheaper_gpus(found):
@@ -208,14 +208,14 @@ def test_paperspace_is_twice_as_cheap_by_the_cheaper_gpus(found):
     assert f"{cheaper:.2f}" == "1.99"
     row = about(found, MANNE, "twice as cheap as AWS")
     assert row.recomputed == f"{cheaper:.2f}; {v100:.2f} by their V100"
-    assert row.verdict == audit.AGREES
+    assert row.verdict == recompute.AGREES
 
 
 def test_accuracies_of_2018_are_equal(found):
     reached = [float(row["metric_value"]) for row in ROWS.values() if row["source_id"] == MANNE]
     row = about(found, MANNE, "same accuracy")
     assert row.recomputed == f"{min(reached):.4f} to {max(reached):.4f} over {len(reached)} runs"
-    assert max(reached) - min(reached) <= 0.01 and row.verdict == audit.AGREES
+    assert max(reached) - min(reached) <= 0.01 and row.verdict == recompute.AGREES
 
 
 def test_two_gpus_are_slower_than_one_on_one_of_two_machines(found, claims, study):
@@ -226,7 +226,7 @@ def test_two_gpus_are_slower_than_one_on_one_of_two_machines(found, claims, stud
     assert slower == {"2xgtx1080": False, "2xp100": True}
     row = about(found, MANNE, "both GPUs of a machine")
     assert row.recomputed.startswith("1 of 2 pairs; not leadergpu-2xgtx1080-1gpu (8964 s)")
-    assert row.verdict == audit.DISAGREES
+    assert row.verdict == recompute.DISAGREES
 
 
 def test_the_dearer_gpu_is_faster_in_four_of_six(found):
@@ -241,7 +241,7 @@ def test_the_dearer_gpu_is_faster_in_four_of_six(found):
     faster = [seconds(f"{MANNE}/{dear}") < seconds(f"{MANNE}/{cheap}") for dear, cheap in pairs]
     row = about(found, MANNE, "dearer GPU of a provider")
     assert row.recomputed.startswith(f"{sum(faster)} of {len(pairs)} pairs; not softlayer-4xk80")
-    assert sum(faster) == 4 and row.verdict == audit.DISAGREES
+    assert sum(faster) == 4 and row.verdict == recompute.DISAGREES
 
 
 # --- Hale -----------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def test_a_v100_is_twice_a_p100_by_the_rows_of_another_study(found):
     assert row.recomputed == "; ".join(
         f"{ratio:.2f} ({one} over {other})" for one, other, ratio in expected
     )
-    assert (row.rows, row.verdict) == (f"4 rows of {MANNE}", audit.DISAGREES)
+    assert (row.rows, row.verdict) == (f"4 rows of {MANNE}", recompute.DISAGREES)
 
 
 def test_eight_k80_cost_at_least_a_dollar(found):
@@ -265,7 +265,7 @@ def test_eight_k80_cost_at_least_a_dollar(found):
     assert f"{eight:.2f}" == "1.08"
     row = about(found, "hale2018", "no good value")
     assert row.recomputed == f"at least {eight / one:.2f} ({eight:.3g} over {one:.3g} USD)"
-    assert row.verdict == audit.AGREES
+    assert row.verdict == recompute.AGREES
 
 
 def test_vast_ai_costs_least_of_what_is_known(found):
@@ -273,23 +273,23 @@ def test_vast_ai_costs_least_of_what_is_known(found):
     one = seconds("hale2018/2") / HOUR * price("aws-p2.xlarge", "2018-10", "spot")
     row = about(found, "hale2018", "vast.ai costs by far the least")
     assert max(costs) < one / 2
-    assert (row.recomputed, row.verdict) == ("4 of 4 pairs", audit.AGREES)
+    assert (row.recomputed, row.verdict) == ("4 of 4 pairs", recompute.AGREES)
 
 
 def test_what_only_pictures_show_cannot_be_checked(found):
-    assert about(found, "hale2018", "Four V100").verdict == audit.UNKNOWN
+    assert about(found, "hale2018", "Four V100").verdict == recompute.UNKNOWN
 
 
 # --- Woolf, 2018 ----------------------------------------------------------------------------------
 def test_a_share_that_is_cut_off_fails_by_rounding_only(found):
     row = about(found, "woolf2018cron", "31 % more")
     assert row.recomputed == f"{0.24 / 0.76:.4g} (0.24 over 0.76)"
-    assert f"{0.24 / 0.76:.0%}" == "32%" and row.verdict == audit.BY_ROUNDING
+    assert f"{0.24 / 0.76:.0%}" == "32%" and row.verdict == recompute.BY_ROUNDING
 
 
 # --- All ------------------------------------------------------------------------------------------
 def test_each_verdict_names_what_decides_it(found):
-    told = found.verdict.ne(audit.UNKNOWN)
+    told = found.verdict.ne(recompute.UNKNOWN)
     assert found.rows[told].ne("").all()
     assert found.rows[~told].eq("").all()
     few = about(found, "kroutikov2016cost", "six times cheaper")
@@ -311,14 +311,14 @@ def test_a_verdict_that_hinges_on_a_copied_log_is_told(claims, study):
     runs = study.runs.copy()
     runs.loc[runs.run_id.eq(f"{WOOLF}/k80/mnist_mlp_cntk"), "time_s"] *= 2
     claim = claim_of(claims, "CNTK is faster than TensorFlow on both GPUs")
-    found = audit.audit_table([claim], replace(study, runs=runs))
-    assert found.verdict.item() == audit.DISAGREES
+    found = recompute.audit_table([claim], replace(study, runs=runs))
+    assert found.verdict.item() == recompute.DISAGREES
     assert found.recomputed.item().endswith("(without 1 copied log: 1 of 1 pair, agrees)")
     only = claim | {"of": claim["of"] | {"hardware_id": "gce-k80"}}
-    left = audit.audit_table([only], study).recomputed.item()
+    left = recompute.audit_table([only], study).recomputed.item()
     assert left.endswith("(without 1 copied log: nothing to compare, cannot be checked)")
 
 
 def test_counts_are_said_in_grammar():
-    counts = pd.Series({audit.DISAGREES: 1, audit.BY_ROUNDING: 2, audit.AGREES: 3})
-    assert audit.counted(counts) == "3 agree, 2 disagree by rounding only, 1 disagrees"
+    counts = pd.Series({recompute.DISAGREES: 1, recompute.BY_ROUNDING: 2, recompute.AGREES: 3})
+    assert recompute.counted(counts) == "3 agree, 2 disagree by rounding only, 1 disagrees"

@@ -1,6 +1,6 @@
 """The audit: what the published studies say, recomputed from their own measurements and prices.
 
-Claims are data (data/published/claims.yaml). Each names one of the checks below and its arguments.
+Claims are data (claims.yaml). Each names one of the checks below and its arguments.
 A check returns a `Finding`: what comes out, whether the claim holds, and the rows that decide it.
 """
 

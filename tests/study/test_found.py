@@ -1,15 +1,10 @@
 """What study/benchmarks/found.py makes of the runs of a search, and of full runs beside it."""
 
-import sys
-
+import found
 import pandas as pd
 import pytest
 
-from epochcost.configuration import ROOT
 from epochcost.measure.activity import OTHERS
-
-sys.path.insert(0, str(ROOT / "study/benchmarks"))
-import found
 
 ROUND = [("", 10.0), ("fast=1", 8.0)]
 DAY = "2026-11-22T{}:00+00:00"

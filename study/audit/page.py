@@ -3,28 +3,28 @@
 import re
 
 import pandas as pd
+import recompute
 
 from epochcost import markdown as md
-from epochcost.money import audit
 
 
 def markdown(table: pd.DataFrame, sources: pd.DataFrame) -> str:
     """A table per source, and how many claims hold.
 
     Args:
-        table: from `audit.audit_table`.
+        table: from `recompute.audit_table`.
         sources: sources.csv by source_id.
     """
     counts = table.verdict.value_counts()
     parts = [
         "# The published studies, recomputed",
         "What the studies claim, recomputed from their own measurements and prices in "
-        "`data/published/` by `snakemake audit`. Nothing is trained for it.",
+        "`data/published/` by `study/audit/audit.py`. Nothing is trained for it.",
         "A claim *agrees by construction* if the figure it is recomputed from was derived from "
         "the claim. It *disagrees by rounding only* if it holds for other figures that would be "
         "printed alike. Where logs are copies of older ones, the result without them is given, "
         "too. Rows are those of `measurements.csv`.",
-        f"{len(table)} claims: {audit.counted(counts)}.",
+        f"{len(table)} claims: {recompute.counted(counts)}.",
     ]
     for source_id, rows in table.groupby("source_id", sort=False):
         source = sources.loc[source_id]
