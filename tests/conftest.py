@@ -12,7 +12,7 @@ from observed import typed
 from epochcost import configuration
 from epochcost.configuration import ROOT
 from epochcost.data import arrays, preparation
-from epochcost.measure import exclusive
+from epochcost.measure import machine_lock
 from epochcost.money import prices
 from epochcost.money import tables as cost_tables
 from epochcost.money.market import Market
@@ -45,7 +45,7 @@ def pytest_runtest_makereport(item, call):
 @pytest.fixture(scope="session", autouse=True)
 def lock(tmp_path_factory) -> None:
     """A lock of their own: no test waits for a training that somebody else has on the machine."""
-    os.environ[exclusive.LOCK] = str(tmp_path_factory.mktemp("lock") / "training.lock")
+    os.environ[machine_lock.LOCK] = str(tmp_path_factory.mktemp("lock") / "training.lock")
 
 
 @pytest.fixture(scope="session")

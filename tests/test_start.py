@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from epochcost.configuration import ROOT
-from epochcost.measure.exclusive import LOCK
+from epochcost.measure.machine_lock import LOCK
 
 # scripts/start.py, which gives a sign more often.
 OFTEN = """

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import sys
 import types
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -14,7 +15,7 @@ from epochcost.configuration import ROOT
 from epochcost.data import arrays
 from epochcost.errors import InputError
 from epochcost.frameworks import tuning
-from epochcost.measure import clock, cloud, machine, yardstick
+from epochcost.measure import clock, cloud, machine, machine_lock, yardstick
 from epochcost.models import recipes
 from epochcost.record.record import recipe_id
 from epochcost.training import run as training_run
@@ -57,7 +58,7 @@ def run(tmp_path, data, monkeypatch):
         monkeypatch.setattr(training_run, "load", lambda name, settings: stand_in)
         monkeypatch.setattr(yardstick, "asked", lambda: None)  # which takes a second
         # Nothing is trained, so nobody need wait for it.
-        monkeypatch.setattr(training_run, "alone", lambda who: contextlib.nullcontext(waited))
+        monkeypatch.setattr(machine_lock, "hold", lambda who: contextlib.nullcontext(waited))
         options = {"workload": "mnist_mlp", "framework": "pytorch", "scale": scale, "data": data}
         path = tmp_path / "local/mnist_mlp/pytorch/default-1.json"
         training_run.run(read(**options | {"record": path} | change))
@@ -91,6 +92,21 @@ def test_a_run_leaves_a_record_that_follows_the_schema(run):
     assert record["data"]["source"] == "synthetic"
     assert record["energy_j"] is None
     assert record["machine"]["id"]
+
+
+def test_each_file_is_read_once(run, monkeypatch):
+    """Recipe, manifest, catalogue: whoever needs what they say is told."""
+    seen = []
+
+    def counted(read):
+        return lambda path, *more: seen.append(str(path)) or read(path, *more)
+
+    for name in ("read_json", "read_yaml"):
+        monkeypatch.setattr(files, name, counted(getattr(files, name)))
+    run(epochs(0.985), variant="tuned", settings={"compile": True})
+    before = [path for path in seen if not path.endswith("default-1.json")]
+    assert {Path(path).name for path in before} >= {"manifest.json", "workloads.yaml"}
+    assert len(before) == len(set(before))
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost.measure.exclusive import alone
 from epochcost.measure.extent import QUICK_EPOCHS, QUICK_STEPS, QUICK_TUNING_STEPS
+from epochcost.measure.machine_lock import hold
 from epochcost.statistics.intervals import median_interval
 
 WORKLOADS = (
@@ -196,7 +196,7 @@ def run_plain(arguments: argparse.Namespace, python: Path, seed: int) -> dict:
     command += ["--epochs", str(epochs)]
     if steps:
         command += ["--steps", str(steps)]
-    with alone():
+    with hold():
         output = run([str(python), *command])
     return json.loads(output.splitlines()[-1])
 

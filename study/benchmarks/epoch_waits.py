@@ -23,7 +23,7 @@ from compare import append, processor
 from input_cost import versions
 
 from epochcost.measure import machine
-from epochcost.measure.exclusive import alone
+from epochcost.measure.machine_lock import hold
 from epochcost.statistics.waits import next_wake
 
 RESULT = Path(__file__).parent / "results/epoch_waits.csv"
@@ -43,7 +43,7 @@ def main() -> None:
         "workload": arguments.workload,
         "framework_version": versions(),
     }
-    with alone():
+    with hold():
         made = measure(arguments)
         # An epoch that did not wait begins so fast.
         usual = min(epoch["first_step_s"] for epochs in made.values() for epoch in epochs[1:])

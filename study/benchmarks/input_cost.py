@@ -24,7 +24,7 @@ import plain_keras
 from compare import KEEP_MEMORY, append, interval, processor
 
 from epochcost.measure import machine
-from epochcost.measure.exclusive import alone
+from epochcost.measure.machine_lock import hold
 
 RESULT = Path(__file__).parent / "results/input_cost.csv"
 
@@ -38,7 +38,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if not KEEP_MEMORY.items() <= os.environ.items():  # glibc reads it when a process starts
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | KEEP_MEMORY)
-    with alone():
+    with hold():
         rounds = measure(arguments)
     ratios = np.array([arrays / one_batch for arrays, one_batch in rounds])
     low, high = interval(ratios)

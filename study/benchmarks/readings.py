@@ -48,7 +48,7 @@ def main() -> None:
     if not compare.KEEP_MEMORY.items() <= os.environ.items():  # glibc reads it at the start
         os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | compare.KEEP_MEMORY)
     version = load(arguments.framework, {}).VERSION  # which selects the backend
-    with compare.alone(), paused_sampler() as sampler:
+    with compare.hold(), paused_sampler() as sampler:
         pairs = np.array(in_turn(*trainers(arguments, sampler), arguments.pairs))
     here, ratios = machine.facts(), pairs[:, 0] / pairs[:, 1]
     low, high = compare.interval(ratios)

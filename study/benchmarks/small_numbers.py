@@ -18,7 +18,7 @@ from statistics import median
 from compare import ENVIRONMENTS, KEEP_MEMORY, ROOT, append, processor, run
 
 from epochcost.measure import machine
-from epochcost.measure.exclusive import alone
+from epochcost.measure.machine_lock import hold
 
 RESULT = ROOT / "study/benchmarks/results/small_numbers.csv"
 WORKLOADS = ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm")
@@ -37,7 +37,7 @@ def main() -> None:
     if arguments.seed is not None:
         print(json.dumps(train(arguments)))
         return
-    with alone():
+    with hold():
         for number in range(1, arguments.rounds + 1):
             for way in random.sample(list(WAYS), len(WAYS)):
                 add_rows(arguments, number, way)

@@ -8,7 +8,7 @@ import pytest
 from epochcost.errors import InputError
 from epochcost.frameworks import checks
 from epochcost.frameworks.choices import kind_of, thread_choices
-from epochcost.measure import gpus, limits, machine
+from epochcost.measure import cgroups, gpus, machine
 
 GPU = {"gpus": [{"name": "Tesla T4"}], "driver": "580.1", "cuda_driver": "13.0"}
 NO_GPU = {"gpus": [], "driver": None, "cuda_driver": None}
@@ -79,7 +79,7 @@ def test_threads_to_choose_from_differ_from_the_default(
     monkeypatch, allowed, quota, default, choices
 ):
     monkeypatch.setattr(machine, "allowed_cores", lambda: allowed)
-    monkeypatch.setattr(limits, "cpus", lambda: quota)
+    monkeypatch.setattr(cgroups, "cpus", lambda: quota)
     assert thread_choices(default) == choices
 
 

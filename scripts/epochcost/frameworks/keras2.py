@@ -17,8 +17,8 @@ import numpy as np
 from epochcost import files
 from epochcost.errors import InputError
 from epochcost.frameworks.framework import Framework, Task
-from epochcost.measure.children import end_with_parent
 from epochcost.measure.clock import Clock, Epoch
+from epochcost.measure.termination import end_with_parent
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON = ROOT / ".venvs/keras2/bin/python"

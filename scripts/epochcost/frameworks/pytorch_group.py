@@ -17,7 +17,7 @@ import torch
 from torch import distributed, multiprocessing, nn
 
 from epochcost.measure import machine
-from epochcost.measure.children import end_with_parent
+from epochcost.measure.termination import end_with_parent
 
 # How long a process waits for an answer from the others.
 _PATIENCE = timedelta(minutes=5)

@@ -6,8 +6,7 @@ from typing import Any
 
 from epochcost import files
 from epochcost.errors import InputError
-from epochcost.measure import machine, observation, yardstick
-from epochcost.measure.exclusive import alone
+from epochcost.measure import machine, machine_lock, observation, yardstick
 
 
 def calibrate(folder: Path, seconds: float) -> tuple[Path, dict[str, Any]]:
@@ -19,7 +18,7 @@ def calibrate(folder: Path, seconds: float) -> tuple[Path, dict[str, Any]]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     here = machine.facts()
-    with alone("calibrate"):
+    with machine_lock.hold("calibrate"):
         measured_at = observation.now()
         found = {
             **yardstick.measure(seconds),

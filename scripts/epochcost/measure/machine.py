@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from epochcost.measure import gpus, limits
+from epochcost.measure import cgroups, gpus
 
 _PRODUCT = Path("/sys/class/dmi/id/product_uuid")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -45,14 +45,14 @@ def facts() -> dict[str, Any]:
         "boot": _hashed(_BOOT),
         "cache_kib": _caches(),
         "hypervisor": _hypervisor(),
-        "limits": {"cpus": limits.cpus(), "memory_gib": limits.memory_gib()},
+        "limits": {"cpus": cgroups.cpus(), "memory_gib": cgroups.memory_gib()},
     }
     return {"id": _identity(facts), **facts}
 
 
 def usable_cores() -> int:
     """Logical cores that this process may use, given its affinity and its container's quota."""
-    allowed, share = allowed_cores(), limits.cpus()
+    allowed, share = allowed_cores(), cgroups.cpus()
     return allowed if share is None else max(1, min(allowed, int(share)))
 
 

@@ -26,11 +26,11 @@ class Progress:
         self._begun: list[float] = []
 
     def waits(self) -> None:
-        """It waits for its turn on the machine."""
+        """It waits until nobody else trains on the machine."""
         self._note({"waits": True})
 
     def prepares(self) -> None:
-        """It has its turn, and does what comes before the first epoch."""
+        """It has the machine, and does what comes before the first epoch."""
         self._note({})
 
     def epoch(self, number: int, epochs: int) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import psutil
 
-from epochcost.measure import gpus, limits
+from epochcost.measure import cgroups, gpus
 from epochcost.measure.pauses import Pauses
 
 INTERVAL_S = 0.5
@@ -224,7 +224,7 @@ def _counters() -> dict[str, float | None]:
         "throttled": _throttled(),
         "swapped_mib": (swap.sin + swap.sout) / 2**20,
         "stalled_s": _stalled(),
-        "quota_waited_s": limits.throttled_seconds(),
+        "quota_waited_s": cgroups.throttled_seconds(),
     }
 
 

@@ -1,5 +1,6 @@
-"""Training runs that end early: given up, or told to stop."""
+"""Processes that end early: given up, told to stop, or left by whoever started them."""
 
+import ctypes
 import faulthandler
 import os
 import signal
@@ -13,6 +14,7 @@ from epochcost.measure.clock import Clock
 _GRACE_S = 3.0
 # How long one beyond its time limit has to leave a record.
 _PATIENCE_S = 600.0
+_PR_SET_PDEATHSIG = 1
 
 
 class GivenUpError(Exception):
@@ -50,3 +52,9 @@ def end_now(*_) -> None:
     signal.signal(signal.SIGALRM, lambda *_: os._exit(status))
     signal.setitimer(signal.ITIMER_REAL, _GRACE_S)
     sys.exit(status)
+
+
+def end_with_parent() -> None:
+    """Have the system kill this process when its parent ends; only Linux does that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -15,8 +15,7 @@ from epochcost import files
 from epochcost.data import staging
 from epochcost.durations import worded
 from epochcost.errors import InputError
-from epochcost.measure import progress, variables
-from epochcost.measure.exclusive import holder
+from epochcost.measure import machine_lock, progress, variables
 from epochcost.record.names import parts_of_name
 
 _TRAIN = Path(__file__).resolve().parents[2] / "train.py"
@@ -99,7 +98,7 @@ class Signs:
         """Say how far it is now, or what it waits for."""
         noted = progress.read(self._noted)
         if noted.get("waits"):
-            return self._say(f"waits since {self._began_at} for {holder()}")
+            return self._say(f"waits since {self._began_at} for {machine_lock.holder()}")
         if "epoch" not in noted:
             return self._say(f"prepares, for {self._so_far()}")
         left = progress.seconds_left(noted)

@@ -1,4 +1,4 @@
-"""Train: take a turn on the machine, train, leave a record."""
+"""Train: wait for the machine, train, leave a record."""
 
 import dataclasses
 import hashlib
@@ -18,6 +18,7 @@ from epochcost.frameworks import FRAMEWORKS, checks
 from epochcost.frameworks.framework import Framework, Task, load
 from epochcost.measure import (
     extent,
+    machine_lock,
     observation,
     revision,
     software,
@@ -28,7 +29,6 @@ from epochcost.measure import (
 from epochcost.measure.activity import PAUSED, Activity
 from epochcost.measure.checkpoints import MOST_STARTS, Checkpoints, what_runs
 from epochcost.measure.clock import Clock, Stopwatch, process_age
-from epochcost.measure.exclusive import alone
 from epochcost.measure.progress import Progress
 from epochcost.measure.sampler import Sampler
 from epochcost.record import place as places
@@ -57,7 +57,7 @@ def run(training: Training) -> None:
     progress = Progress(training.progress)
     progress.waits()
     try:
-        with alone(str(training.run)) as waited:
+        with machine_lock.hold(str(training.run)) as waited:
             progress.prepares()
             with _checkpoints(training, waited) as checkpoints:
                 record = _measured(training, waited, checkpoints, progress)

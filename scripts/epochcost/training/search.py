@@ -29,7 +29,7 @@ from epochcost.frameworks import registry, tuning, variants
 from epochcost.frameworks.framework import compiles
 from epochcost.measure import machine
 from epochcost.measure.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU, PAUSED
-from epochcost.measure.children import end_with_parent
+from epochcost.measure.termination import end_with_parent
 from epochcost.record.check import LOSS
 from epochcost.record.record import recipe_id
 from epochcost.record.types import OK, QUICK, Record, parse

@@ -5,12 +5,12 @@ import time
 import pytest
 
 from epochcost.configuration import ROOT
-from epochcost.measure import exclusive
+from epochcost.measure import machine_lock
 
 CODE = """
 import sys, time
-from epochcost.measure import exclusive
-with exclusive.alone(sys.argv[2]) as waited:
+from epochcost.measure import machine_lock
+with machine_lock.hold(sys.argv[2]) as waited:
     print(round(waited, 3), flush=True)
     time.sleep(float(sys.argv[1]))
 """
@@ -22,7 +22,7 @@ def start(lock, seconds: float, code: str = CODE) -> subprocess.Popen:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={"PYTHONPATH": str(ROOT / "scripts"), exclusive.LOCK: str(lock)},
+        env={"PYTHONPATH": str(ROOT / "scripts"), machine_lock.LOCK: str(lock)},
     )
 
 
@@ -53,11 +53,11 @@ def test_trainings_on_a_machine_take_turns(tmp_path):
 )
 def test_a_note_that_says_nothing_or_too_much_is_not_repeated(tmp_path, monkeypatch, noted):
     (tmp_path / "lock").write_text(noted)
-    monkeypatch.setenv(exclusive.LOCK, str(tmp_path / "lock"))
-    assert exclusive.holder() == "another training on this machine"
+    monkeypatch.setenv(machine_lock.LOCK, str(tmp_path / "lock"))
+    assert machine_lock.holder() == "another training on this machine"
 
 
-def test_a_turn_begins_where_the_note_is_somebody_elses(tmp_path):
+def test_the_lock_is_taken_where_the_note_is_somebody_elses(tmp_path):
     """Read access is enough, as to a file that an earlier version made."""
     lock = tmp_path / "lock"
     lock.write_text("")
@@ -68,7 +68,7 @@ def test_a_turn_begins_where_the_note_is_somebody_elses(tmp_path):
 def test_whoever_comes_first_others_may_lock_too(tmp_path):
     lock = tmp_path / "lock"
     start(lock, 0, "import os; os.umask(0o077)\n" + CODE).communicate(timeout=20)
-    assert lock.stat().st_mode & 0o777 == 0o666, "everybody notes their own turn"
+    assert lock.stat().st_mode & 0o777 == 0o666, "everybody says that they hold it"
 
 
 def test_a_killed_training_does_not_block(tmp_path):

@@ -25,7 +25,7 @@ _MOST_BYTES = 1000
 
 
 @contextmanager
-def alone(who: str = "") -> Iterator[float]:
+def hold(who: str = "") -> Iterator[float]:
     """Wait until no other training run of epochcost is on this machine; yields seconds waited.
 
     Args:

@@ -1,6 +1,6 @@
 """What a container lets its processes have, from the files of both kinds of control groups."""
 
-from epochcost.measure import limits
+from epochcost.measure import cgroups
 
 
 def write(root, **files):
@@ -21,9 +21,9 @@ def test_version_2_the_tightest_limit_of_all_groups_holds(tmp_path):
         sys__fs__cgroup__pod__cpu_dot_stat="usage_usec 7\nthrottled_usec 2500000\n",
         sys__fs__cgroup__pod__container__cpu_dot_stat="usage_usec 7\nthrottled_usec 0\n",
     )
-    assert limits.cpus(tmp_path) == 1.5
-    assert limits.memory_gib(tmp_path) == 3.0
-    assert limits.throttled_seconds(tmp_path) == 2.5
+    assert cgroups.cpus(tmp_path) == 1.5
+    assert cgroups.memory_gib(tmp_path) == 3.0
+    assert cgroups.throttled_seconds(tmp_path) == 2.5
 
 
 def test_version_1(tmp_path):
@@ -40,14 +40,14 @@ def test_version_1(tmp_path):
             "sys__fs__cgroup__cpu,cpuacct__cpu_dot_cfs_quota_us": "-1\n",
         },
     )
-    assert limits.cpus(tmp_path) == 2.0
-    assert limits.memory_gib(tmp_path) == 2.0
-    assert limits.throttled_seconds(tmp_path) == 1.5
+    assert cgroups.cpus(tmp_path) == 2.0
+    assert cgroups.memory_gib(tmp_path) == 2.0
+    assert cgroups.throttled_seconds(tmp_path) == 1.5
 
 
 def test_no_limits_are_none(tmp_path):
     write(tmp_path, proc__self__cgroup="0::/\n", sys__fs__cgroup__cpu_dot_max="max 100000\n")
-    assert limits.cpus(tmp_path) is None
-    assert limits.memory_gib(tmp_path) is None
-    assert limits.throttled_seconds(tmp_path) is None
-    assert limits.cpus(tmp_path / "nothing") is None
+    assert cgroups.cpus(tmp_path) is None
+    assert cgroups.memory_gib(tmp_path) is None
+    assert cgroups.throttled_seconds(tmp_path) is None
+    assert cgroups.cpus(tmp_path / "nothing") is None
