@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from epochcost.configuration import ROOT
+from epochcost.record.names import RunName
 
 BIN = Path(sys.executable).parent
 
@@ -62,11 +63,14 @@ class Clone:
         path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | settings))
 
     def records(self) -> dict[str, str]:
-        """The records in the clone: path below results/runs -> content."""
-        root = self.folder / "results/runs"
-        return {
-            str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.json"))
-        }
+        """The records in the clone: name of the run -> content."""
+        found = sorted((self.folder / "results/runs").rglob("*.json"))
+        return {str(RunName.at(path)): path.read_text() for path in found}
+
+    def record(self, run: str) -> Path:
+        """The only record of a run, named local/mnist_mlp/pytorch/default-1."""
+        (path,) = (self.folder / "results/runs").glob(f"{run}[.@]*")
+        return path
 
 
 def make_clone(folder: Path) -> Clone:

@@ -106,7 +106,7 @@ def test_a_path_in_the_configuration_is_one_that_snakemake_leaves_as_it_is(key, 
 def test_a_record_names_no_place_but_its_own(value, part):
     parts = {"hardware": "a", "workload": "b", "framework": "c", "variant": "d", "trial": 1}
     with pytest.raises(InputError, match="is no part of a run"):
-        RunName.of(parts | {part: value}).path(Path("results/runs"))
+        RunName(**parts | {part: value}).path(Path("results/runs"))
 
 
 def test_a_record_from_elsewhere_is_written_nowhere_else(tmp_path, record):

@@ -72,7 +72,7 @@ def test_a_training_goes_out_and_its_record_comes_home(batch):
     done, asked = batch("gce-cpu", *SYNTHETIC, "hardware=gce-n1-highcpu-8")
     assert done.returncode == 0, done.stderr[-3000:] + done.machines[-3000:]
     records = batch.clone.records()
-    assert list(records) == ["gce-n1-highcpu-8/mnist_mlp/pytorch/default-1.json"]
+    assert list(records) == ["gce-n1-highcpu-8/mnist_mlp/pytorch/default-1"]
     # There is no git on a machine of theirs.
     assert json.loads(*records.values())["git"] == {"commit": batch.commit, "dirty": False}
     (request,) = asked

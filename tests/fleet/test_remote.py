@@ -75,13 +75,13 @@ def test_records_of_a_bare_host_come_home(ssh, host, home):
     command = ["python", "scripts/remote.py", address, "local", "--ssh", ssh, "--folder", folder]
     words = ["--config", "data={source: synthetic}", "workloads=mnist_mlp", "frameworks=pytorch"]
     done = home.run(*map(str, command), *words)
-    path = "local/mnist_mlp/pytorch/default-1.json"
-    assert list(home.records()) == [path]
+    run = "local/mnist_mlp/pytorch/default-1"
+    assert list(home.records()) == [run]
     assert "1 records merged, 0 here already, 0 refused" in done.stdout
     assert re.search(
         rf"{re.escape(address)} was in use for [\d.]+ (s|min), and still runs", done.stdout
     )
-    assert json.loads(home.records()[path])["git"]["commit"] == home.head
+    assert json.loads(home.records()[run])["git"]["commit"] == home.head
     assert not (folder / ".git").exists()
     # The same again measures nothing and brings nothing twice, even on a host that is new.
     shutil.rmtree(folder / "results")

@@ -24,8 +24,7 @@ def test_each_training_runs_on_the_nodes_that_it_is_for(measured, slurm):
     site = measured
     records = {path: json.loads(content) for path, content in site.records().items()}
     assert set(records) == {
-        f"{hardware}/mnist_mlp/pytorch/default-1.json"
-        for hardware in ("cluster-cpu16", "cluster-cpu1")
+        f"{hardware}/mnist_mlp/pytorch/default-1" for hardware in ("cluster-cpu16", "cluster-cpu1")
     }
     for path, record in records.items():
         assert record["status"] == "ok"
@@ -103,7 +102,7 @@ class Training:
         self._site, self._slurm = site, slurm
         folder = "cluster-cpu16/mnist_mlp/pytorch"
         trial = 1 + len([path for path in site.records() if path.startswith(folder)])
-        self.record = site.folder / f"results/runs/{folder}/default-{trial}.json"
+        self._run = f"{folder}/default-{trial}"
         self._checkpoints = site.folder / f"results/checkpoints/{folder}"
         self._before = set(slurm.jobs())
         self._words = [
@@ -147,7 +146,7 @@ class Training:
         # An orderly end would wait until the plugin looks again, in the end for three minutes.
         self.process.kill()
         self.process.wait()
-        return json.loads(self.record.read_text())
+        return json.loads(self._site.record(self._run).read_text())
 
     def planned(self) -> str:
         """What Snakemake would still do."""
@@ -158,7 +157,7 @@ class Training:
         """The record, once the workflow has ended well."""
         self._within(240, lambda: self.process.poll() is not None)
         assert self.process.returncode == 0, self.log.read_text()[-3000:]
-        return json.loads(self.record.read_text())
+        return json.loads(self._site.record(self._run).read_text())
 
     def _within(self, seconds: float, reached: Callable[[], bool]) -> None:
         end = time.monotonic() + seconds

@@ -43,7 +43,8 @@ class Killed:
     @property
     def record(self) -> Path:
         run = RunName("local", self.workload, self.framework, self.variant, 1)
-        return run.path(self.folder / "results/runs")
+        root = self.folder / "results/runs"
+        return next(iter(run.records(root)), run.path(root))
 
     def start(self, *options, **more) -> subprocess.Popen:
         command = [

@@ -10,6 +10,7 @@ from observed import coherent
 from epochcost.record import backup
 from epochcost.record import place as places
 from epochcost.record import record as records
+from epochcost.record.names import RunName
 from epochcost.record.types import parse
 
 
@@ -25,9 +26,8 @@ def made(root, record):
     def make(second: int, trial: int):
         content = coherent(record)
         content["run"] |= {"started_at": f"2026-11-24T10:00:{second:02}+00:00", "trial": trial}
-        path = root / f"local/mnist_mlp/keras-tensorflow/default-{trial}.json"
-        places.keep(places.Place(path), root, parse(content))
-        return path
+        one = parse(content)
+        return places.keep(places.reserve(root, RunName.of(one.run), one.machine.id), root, one)
 
     return make
 
@@ -58,23 +58,26 @@ def test_a_record_that_was_damaged_comes_back_beside_what_is_left(root, made):
     before = path.read_bytes()
     path.chmod(0o644)
     path.write_bytes(before[:100])
-    assert list(backup.settle(root)) == [path.with_name("default-2.json")]
-    assert path.with_name("default-2.json").read_bytes() == before
+    (back,) = backup.settle(root)
+    assert back.name == path.name.replace("-1@", "-2@")
+    assert back.read_bytes() == before
     assert path.read_bytes() == before[:100]
     assert backup.settle(root) == {}
 
 
-def test_whose_number_was_taken_meanwhile_comes_back_under_another(root, made, record, tmp_path):
+def test_one_comes_back_beside_that_of_another_machine_with_its_number(root, made, record):
     path = made(1, 1)
     mine = path.read_bytes()
     path.unlink()
     theirs = coherent(record)
     theirs["machine"]["id"] = "f" * 12
-    path.write_text(json.dumps(theirs))
-    backup.settle(root)
-    assert contents(root)["default-2.json"] == mine
-    assert len(copies(root)) == 2
-    # Numbers differ now between records and copies, and nothing more is made of that.
+    (path.parent / "default-1.json").write_text(json.dumps(theirs))
+    assert list(backup.settle(root)) == [path]
+    assert path.read_bytes() == mine
+    assert [one.name[:22] for one in copies(root)] == [
+        "default-1@9552f777d6a3",
+        "default-1@ffffffffffff",
+    ]
     before = contents(root), contents(places.copies(root))
     assert backup.settle(root) == {}
     assert (contents(root), contents(places.copies(root))) == before
@@ -95,7 +98,7 @@ def test_what_came_from_elsewhere_gets_its_copy_and_what_is_no_record_none(root,
     (folder / "default-2.json").write_text("{}")
     os.mkfifo(folder / "default-3.json")
     assert backup.settle(root) == {}
-    assert [path.name for path in copies(root)] == ["default-1.json"]
+    assert [path.name[:22] for path in copies(root)] == ["default-1@9552f777d6a3"]
     (folder / "default-2.json").unlink()
     assert backup.settle(root) == {}
 

@@ -14,6 +14,7 @@ from epochcost.record import place as places
 from epochcost.record import record as records
 from epochcost.record.names import RunName
 from epochcost.record.types import parse
+from epochcost.results import noise, rows
 
 HARDWARE = ("local", "gce-t4")
 
@@ -42,18 +43,30 @@ def merge(tmp_path):
 
 
 def test_records_of_two_machines_stand_beside_each_other_unchanged(tmp_path, put):
-    mine, theirs = put("own", "a", 1), put("theirs", "b", 2)
+    put("own", "a", 1), put("theirs", "b", 2)
+    (theirs,) = records.find(tmp_path / "theirs")
     merged = merge(tmp_path)
     (target,) = merged.added.values()
-    assert target == mine.with_name("default-2.json")
+    assert target.name == "default-1@bbbbbbbbbbbb-20261124T100200.json"
     assert target.read_bytes() == theirs.read_bytes()
     assert stat.S_IMODE(target.stat().st_mode) == 0o444
     read = [content for _, content in records.read_all(tmp_path / "own")]
     assert [(one.machine.id, one.run.trial) for one in read] == [
         ("a" * 12, 1),
-        ("b" * 12, 2),
+        ("b" * 12, 1),
     ]
-    assert read[1].run.id.endswith("/default-2")
+    found = rows.of_folder(tmp_path / "own", {}).runs
+    assert [run.run_id[-14:] for run in found] == ["1@aaaaaaaaaaaa", "1@bbbbbbbbbbbb"]
+
+
+def test_runs_of_one_name_are_told_apart_in_tables(tmp_path, put):
+    for minute in (1, 2):
+        put("theirs", "a", minute)
+        merge(tmp_path)
+    found = rows.of_folder(tmp_path / "own", {}, also=noise.noise_row)
+    names = [run.run_id.split("/")[-1] for run in found.runs]
+    assert names == ["default-1@aaaaaaaaaaaa", "default-1@aaaaaaaaaaaa-20261124T100200"]
+    assert [row.run_id for row in found.more] == [run.run_id for run in found.runs]
 
 
 def test_the_same_run_is_known_also_under_another_name(tmp_path, put):
@@ -107,14 +120,6 @@ def test_what_is_no_record_is_refused_and_the_others_are_merged(tmp_path, put, c
     merged = merge(tmp_path)
     assert list(merged.added) == [good]
     assert "is not a record" in merged.refused[bad]
-
-
-def test_a_trial_that_is_just_being_made_is_left_alone(tmp_path, put):
-    good = put("theirs", "b", 1)
-    place = places.Place(tmp_path / "own" / good.relative_to(tmp_path / "theirs"))
-    (target,) = merge(tmp_path).added.values()
-    assert target.name == "default-2.json"
-    place.leave()
 
 
 def test_a_record_of_unknown_hardware_or_of_another_place_is_refused(tmp_path, put):

@@ -13,7 +13,7 @@ from epochcost.errors import InputError
 from epochcost.record import early
 from epochcost.record import place as places
 from epochcost.record import record as records
-from epochcost.record.names import RunName
+from epochcost.record.names import RunName, path_of
 from epochcost.record.schema import json_schema
 from epochcost.record.types import Record, encoded, parse
 
@@ -38,14 +38,14 @@ def test_what_is_read_is_written_byte_for_byte():
 
 
 def test_a_record_is_written_whole_and_read_only(path, record):
-    places.Place(path).write(parse(record))
+    places.Place(path).write(encoded(parse(record)))
     assert records.read(path) == parse(record)
     assert stat.S_IMODE(path.stat().st_mode) == 0o444
     assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_record_is_never_overwritten(path, record):
-    places.Place(path).write(parse(record))
+    places.Place(path).write(encoded(parse(record)))
     with pytest.raises(InputError, match="never overwritten"):
         places.Place(path)
     assert records.read(path) == parse(record)
@@ -56,19 +56,48 @@ def test_a_record_that_appears_during_the_run_stays(path, record):
     place = places.Place(path)
     path.write_text("somebody else's")
     with pytest.raises(FileExistsError):
-        place.write(parse(record))
+        place.write(encoded(parse(record)))
     assert path.read_text() == "somebody else's"
 
 
-def test_a_run_whose_name_is_taken_meanwhile_is_kept_beside_it(path, record, capsys):
-    place = places.Place(path)
-    path.write_text("somebody else's")
-    places.keep(place, path.parents[3], parse(record))
-    assert path.read_text() == "somebody else's"
-    other = path.with_name("default-2.json")
-    assert json.loads(other.read_text()) == record
-    assert f"{path} appeared during this run, which is saved as {other}" in capsys.readouterr().err
-    assert sorted(path.parent.iterdir()) == [path, other]
+def test_a_record_gets_a_name_of_its_machine_and_start(tmp_path, record):
+    one = parse(record)
+    name, machine = RunName.of(one.run), one.machine.id
+    path = places.keep(places.reserve(tmp_path, name, machine), tmp_path, one)
+    assert path.name == f"default-1@{machine}-20261124T212827.json"
+    assert list(path.parent.iterdir()) == [path]
+    assert records.read(path) == one
+    with pytest.raises(InputError, match="never overwritten"):
+        places.reserve(tmp_path, name, machine)
+    # Another machine has runs of the same name.
+    places.reserve(tmp_path, name, "ffffffffffff").leave()
+    assert name.records(tmp_path) == name.records(tmp_path, machine) == [path]
+    assert name.records(tmp_path, "ffffffffffff") == []
+
+
+def test_what_has_the_name_of_a_record_stays_and_the_record_is_kept_beside_it(tmp_path, record):
+    one = parse(record)
+    place = places.reserve(tmp_path, RunName.of(one.run), one.machine.id)
+    own = path_of(one, tmp_path)
+    own.write_text("somebody else's")
+    other = places.keep(place, tmp_path, one)
+    assert own.read_text() == "somebody else's"
+    assert other == path_of(one, tmp_path, trial=2)
+    assert other.read_bytes() == encoded(one)
+    assert sorted(own.parent.iterdir()) == [own, other]
+
+
+def test_records_of_early_versions_get_names_of_their_own(path, tmp_path, record):
+    places.Place(path).write(encoded(parse(record)))
+    damaged = path.with_name("default-2.json")
+    damaged.write_text("{}")
+    was = path.read_bytes(), path.stat().st_mtime_ns, records.read(path)
+    records.migrate(tmp_path)
+    own, left = records.find(tmp_path)
+    assert (left, own) == (damaged, path_of(parse(record), tmp_path))
+    assert (own.read_bytes(), own.stat().st_mtime_ns, records.read(own)) == was
+    records.migrate(tmp_path)
+    assert len(records.find(tmp_path)) == 2
 
 
 def test_a_file_system_without_hard_links_keeps_records_too(path, record, monkeypatch):
@@ -76,7 +105,7 @@ def test_a_file_system_without_hard_links_keeps_records_too(path, record, monkey
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
-    places.Place(path).write(parse(record))
+    places.Place(path).write(encoded(parse(record)))
     assert records.read(path) == parse(record)
     assert list(path.parent.iterdir()) == [path]
 
@@ -105,12 +134,12 @@ def test_what_a_killed_process_leaves_is_no_record_and_does_not_block(path, reco
     os.kill(process.pid, signal.SIGKILL)
     process.join()
     assert records.find(path.parents[3]) == []
-    places.Place(path).write(parse(record))
+    places.Place(path).write(encoded(parse(record)))
     assert records.find(path.parents[3]) == [path]
 
 
 def test_a_writer_that_was_killed_when_it_had_become_the_record_does_no_harm(path, record):
-    places.Place(path).write(parse(record))
+    places.Place(path).write(encoded(parse(record)))
     os.link(path, path.with_name(f".{path.name}.part"))
     kept = path.rename(path.with_name("kept.json"))
     places.Place(path).leave()
@@ -121,7 +150,7 @@ def test_space_is_taken_before_the_run(path, record):
     """What is written at the end fits into what was taken at the start."""
     place = places.Place(path)
     taken = next(path.parent.iterdir()).stat().st_size
-    place.write(parse(record))
+    place.write(encoded(parse(record)))
     assert path.stat().st_size < taken
 
 
@@ -252,5 +281,5 @@ def test_records_are_found_at_their_depth_alone_and_none_is_passed_over(tmp_path
 def test_a_record_of_another_name_is_refused(tmp_path, record):
     path = tmp_path / "record.json"
     path.write_text(json.dumps(record))
-    with pytest.raises(InputError, match="its name is not <variant>-<trial>"):
+    with pytest.raises(InputError, match="its name is not <variant>-<trial>@<machine>-<start>"):
         records.read(path)

@@ -33,7 +33,7 @@ def git(clone, *words: str) -> None:
 
 def test_dvc_measures_a_machine_once_and_keeps_the_others_records(measured, tmp_path):
     before = measured.records()
-    assert list(before) == ["local/mnist_mlp/pytorch/default-1.json"]
+    assert list(before) == ["local/mnist_mlp/pytorch/default-1"]
     again = measured.run("dvc", "repro").stdout
     for stage in ("data", "measure", "analyse"):
         assert f"Stage '{stage}' didn't change, skipping" in again
@@ -41,11 +41,12 @@ def test_dvc_measures_a_machine_once_and_keeps_the_others_records(measured, tmp_
 
     # The first machine's records become another machine's, are pushed, and pulled by a second
     # clone; to that clone this machine is new.
-    path = measured.folder / "results/runs" / next(iter(before))
+    path = measured.record("local/mnist_mlp/pytorch/default-1")
     content = json.loads(path.read_text())
+    other = path.name.replace(content["machine"]["id"], "0123456789ab")
     content["machine"]["id"] = "0123456789ab"
-    path.chmod(0o644)
-    path.write_text(json.dumps(content))
+    path.with_name(other).write_text(json.dumps(content))
+    path.unlink()
     search = "results/tuning/0123456789ab/mnist_mlp/pytorch/1.json"
     (measured.folder / search).parent.mkdir(parents=True)
     (measured.folder / search).write_text("{}")
@@ -69,7 +70,7 @@ def test_dvc_measures_a_machine_once_and_keeps_the_others_records(measured, tmp_
     assert (second.folder / search).read_text() == "{}"
     second.run("dvc", "repro", "measure")
     after = second.records()
-    assert set(after) - set(theirs) == {"local/mnist_mlp/pytorch/default-2.json"}
+    assert set(after) - set(theirs) == {"local/mnist_mlp/pytorch/default-2"}
     assert {path: after[path] for path in theirs} == theirs
 
 
@@ -162,9 +163,9 @@ def test_the_way_of_the_documentation_needs_no_force(pulled):
 
 
 def test_who_deletes_a_record_in_both_places_is_rid_of_it(pulled):
-    name = "local/mnist_mlp/pytorch/default-3.json"
+    name = pulled.record("local/mnist_mlp/pytorch/default-3").name
     for place in ("runs", "runs-kept"):
-        (pulled.folder / "results" / place / name).unlink()
+        (pulled.folder / "results" / place / "local/mnist_mlp/pytorch" / name).unlink()
     assert "is back from" not in pulled.snakemake(*CALL).stderr
     assert len(pulled.records()) == 2
 

@@ -1,5 +1,6 @@
 """A workload of one's own: the template, copied, is measured like any other."""
 
+import json
 import re
 import shutil
 
@@ -58,8 +59,8 @@ def test_its_files_are_taken_from_a_mirror_and_checked(own, tmp_path):
     own.snakemake(
         "measure", "--config", "data={source: mirror}", EPOCHCOST_MIRROR=stored.parents[1]
     )
-    (record,) = own.records()
-    data = files.read_json(own.folder / "results/runs" / record)["data"]
+    (record,) = own.records().values()
+    data = json.loads(record)["data"]
     assert (data["dataset"], data["source"], data["complete"]) == ("my-data", "mirror", True)
     # What was copied stays where the mirror is gone.
     words = ("-n", "measure", "--config", "data={source: auto}")

@@ -29,7 +29,7 @@ def first(clone):
         keep_disturbed=True,
     )
     clone.snakemake("--quiet", "all", "--", "measure")
-    return json.loads((clone.folder / RUNS / "default-1.json").read_text())
+    return json.loads(clone.record("local/mnist_mlp/pytorch/default-1").read_text())
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_rounds_go_on_until_the_budget_is_spent_and_then_nothing_is_made_again(
     wanted = ("--config", "precision=0.1%", f"budget_hours={(seconds + 0.5) / 3600}")
     clone.snakemake("--quiet", "all", *wanted, "--", "measure", "tables")
     # The sixth run of those that an interval takes, and after it the budget was spent.
-    assert sorted(path.stem for path in folder.glob("*.json"))[-1] == "default-6"
+    assert sorted(clone.records())[-1] == "local/mnist_mlp/pytorch/default-6"
     repeats = pd.read_csv(clone.folder / "results/tables/repeats.csv")
     assert list(repeats.runs) == [6]
     assert list(repeats.ended_by) == ["budget"]

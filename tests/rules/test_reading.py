@@ -27,7 +27,7 @@ def one_record(empty):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text((ROOT / "tests/record/quick.json").read_text())
     yield empty
-    path.unlink()
+    shutil.rmtree(path.parent)
     shutil.rmtree(empty.folder / "results/runs-kept", ignore_errors=True)
 
 

@@ -178,8 +178,13 @@ class Plan:
         return {run: place for place, run in enumerate(reversed(self.missing), 1)}
 
     def files(self, runs: list[RunName], records: Path, markers: Path) -> list[str]:
-        """A file for each run: its record where that came from elsewhere, else its marker."""
-        return sorted(str(_file(run.path(records), records, markers)) for run in runs)
+        """Files for these runs: records that came from elsewhere, and the markers of others."""
+        found = [
+            _file(path, markers)
+            for run in runs
+            for path in self._records.get(run) or [run.path(records)]
+        ]
+        return sorted({str(path) for path in found})
 
     def inputs(self, records: Path, markers: Path, missing: bool = True) -> list[str]:
         """What the analysis waits for: a file for each record that exists, or will.
@@ -190,17 +195,22 @@ class Plan:
         Args:
             missing: whether it waits for the runs that are still to be made, too.
         """
-        paths = [*self.existing, *(run.path(records) for run in self.missing if missing)]
-        return sorted(str(_file(path, records, markers)) for path in paths)
+        return self.files([*self._records, *(self.missing if missing else [])], records, markers)
+
+    @cached_property
+    def _records(self) -> dict[RunName, list[Path]]:
+        """The existing records, by their runs: those of several machines may share a name."""
+        found: dict[RunName, list[Path]] = defaultdict(list)
+        for path in self.existing:
+            found[RunName.at(path)].append(path)
+        return dict(found)
 
     def drop_stale_markers(self, records: Path, markers: Path) -> None:
         """Remove the markers of runs whose records are gone, so that they are made again."""
-        there = [path for path in markers.glob("*/*/*/*") if path.is_file()]
-        if not there:
-            return
-        for marker in set(there) & set(_markers(self.possible, records, markers)):
+        for run in self.possible:
+            marker = _marker(run, markers)
             # Another process may just have made it.
-            if not (records / marker.relative_to(markers)).with_suffix(".json").exists():
+            if marker.is_file() and not run.records(records):
                 marker.unlink(missing_ok=True)
 
     def pattern(self, hardware: str) -> str:
@@ -211,11 +221,10 @@ class Plan:
         if not any(run.hardware == hardware for run in self.possible):
             return NEVER
         there: dict[str, list[str]] = defaultdict(list)
-        for path in self.existing:
-            of, *names, stem = path.with_suffix("").parts[-4:]
-            if of == hardware:
-                variant, trial = stem.rsplit("-", 1)
-                there["/".join([*names, variant])].append(trial)
+        for run in self._records:
+            if run.hardware == hardware:
+                series = f"{run.workload}/{run.framework}/{run.variant}"
+                there[series].append(str(run.trial))
         alternatives = "|".join(
             f"{re.escape(series)}-(?:{'|'.join(trials)})" for series, trials in there.items()
         )
@@ -237,22 +246,17 @@ def _host_of(one: Record) -> str:
     return hosts.host_of(one.machine, one.software.environment)
 
 
-def _markers(runs: list[RunName], records: Path, markers: Path) -> list[Path]:
-    paths = (run.path(records) for run in runs)
-    return [_marker(path, records, markers) for path in paths]
-
-
-def _file(path: Path, records: Path, markers: Path) -> Path:
+def _file(path: Path, markers: Path) -> Path:
     """The marker of a run made here, else its record; that, too, where it has come in its place."""
-    marker = _marker(path, records, markers)
+    marker = _marker(RunName.at(path), markers)
     if not path.exists():
         return marker
     made = marker.exists() and marker.stat().st_mtime >= path.stat().st_mtime
     return marker if made else path
 
 
-def _marker(path: Path, records: Path, markers: Path) -> Path:
-    return (markers / path.relative_to(records)).with_suffix("")
+def _marker(run: RunName, markers: Path) -> Path:
+    return markers / str(run)
 
 
 def plan(
@@ -283,7 +287,7 @@ def plan(
         return [one for path in paths if (one := _believed(path)) is not None]
 
     @cache
-    def taken_in(*names: str) -> set[tuple[str, int]]:
+    def taken_in(*names: str) -> set[RunName]:
         return record.taken(records.joinpath(*names))
 
     found = []
@@ -293,7 +297,7 @@ def plan(
         there = [one for one in contents(*folder) if one.run.variant == variant]
         there.sort(key=lambda one: one.run.trial)
         counted = tuple(one for one in there if _counts(one, wish, machine))
-        taken = frozenset(trial for of, trial in taken_in(*folder) if of == variant)
+        taken = frozenset(run.trial for run in taken_in(*folder) if run.variant == variant)
         found.append(Series(*names, counted, taken))
     precision = configuration["precision"]
     return Plan(

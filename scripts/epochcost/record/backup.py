@@ -16,6 +16,8 @@ from epochcost.record import place, record
 def settle(root: Path) -> dict[Path, Path]:
     """Copy records that have no copy yet, and bring back those of which only the copy is left.
 
+    Those of early versions get names of their own (`record.migrate`).
+
     Args:
         root: results/runs.
 
@@ -25,6 +27,8 @@ def settle(root: Path) -> dict[Path, Path]:
     if not root.exists() and not place.copies(root).exists():
         return {}
     with alone(root):
+        for folder in (root, place.copies(root)):
+            record.migrate(folder)
         return _settle(root)
 
 
@@ -35,32 +39,12 @@ def alone(root: Path):
 
 def gone(root: Path) -> list[Path]:
     """The copies that `settle` would bring records back from."""
-    _, copies = _unmatched(root)
-    return _missing(root, copies)
-
-
-def _settle(root: Path) -> dict[Path, Path]:
-    new, copies = _unmatched(root)
-    for path in new:
-        try:
-            run = record.read(path).run
-        except (InputError, OSError):  # no record, or one that is set aside
-            continue
-        place.copy(root, run, path)
-    back = {}
-    for path in _missing(root, copies):
-        run = record.read(path).run
-        back[place.put(root, run, path.read_bytes())] = path
-    return back
-
-
-def _missing(root: Path, copies: list[Path]) -> list[Path]:
-    """Of these copies, those whose run is not among the records, whatever its file is called."""
-    if not copies:
+    _, left = _unmatched(root)
+    if not left:
         return []
     there = {one.identity for _, one in record.read_all(root)}
     missing = []
-    for path in copies:
+    for path in left:
         try:
             run = record.read(path).identity
         except (InputError, OSError):
@@ -71,40 +55,41 @@ def _missing(root: Path, copies: list[Path]) -> list[Path]:
     return missing
 
 
+def _settle(root: Path) -> dict[Path, Path]:
+    new, _ = _unmatched(root)
+    for path in new:
+        try:
+            place.copy(root, record.read(path), path)
+        except (InputError, OSError):  # no record, or one that is set aside
+            continue
+    copies = gone(root)
+    return {place.put(root, record.read(copy), copy.read_bytes()): copy for copy in copies}
+
+
 def _unmatched(root: Path) -> tuple[list[Path], list[Path]]:
-    """Records without a copy of their content, and copies without such a record."""
+    """Records without a copy, and copies without a record of their content."""
     kept = place.copies(root)
     records = {path.relative_to(root): path for path in record.find(root)}
     copies = {path.relative_to(kept): path for path in record.find(kept)}
-    for name in records.keys() & copies.keys():
-        if _same(records[name], copies[name]):
-            del records[name], copies[name]
-    # Where a number was taken, a copy has another one.
-    contents = {path: _content(path) for path in (*records.values(), *copies.values())}
-    ours = {contents[path] for path in records.values()}
-    theirs = {contents[path] for path in copies.values()}
     return (
-        [path for path in records.values() if contents[path] not in theirs],
-        [path for path in copies.values() if contents[path] not in ours],
+        [path for name, path in records.items() if name not in copies],
+        [copy for name, copy in copies.items() if not _same(records.get(name), copy)],
     )
 
 
-def _same(path: Path, copy: Path) -> bool:
+def _same(path: Path | None, copy: Path) -> bool:
     """Whether two files have one content; those that were compared before have one date."""
-    facts, others = path.stat(), copy.stat()
-    if facts.st_size != others.st_size:
+    if path is None:
         return False
-    if facts.st_mtime_ns == others.st_mtime_ns:
-        return True
-    if _content(path) != _content(copy):
-        return False
-    os.utime(copy, ns=(others.st_atime_ns, facts.st_mtime_ns))
-    return True
-
-
-def _content(path: Path) -> str:
-    """A checksum of a file; of one that cannot be read, its name."""
     try:
-        return files.sha256(path) if path.is_file() else str(path)
+        facts, others = path.stat(), copy.stat()
+        if facts.st_size != others.st_size:
+            return False
+        if facts.st_mtime_ns == others.st_mtime_ns:
+            return True
+        if files.sha256(path) != files.sha256(copy):
+            return False
+        os.utime(copy, ns=(others.st_atime_ns, facts.st_mtime_ns))
     except OSError:
-        return str(path)
+        return False
+    return True

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from epochcost.errors import InputError, nearest, one_line
 from epochcost.record import backup, place, record
+from epochcost.record.names import PLACE
 from epochcost.record.types import Record
 
 # More names than these hide what became of the records.
@@ -31,18 +32,13 @@ class Merged:
 
     def lines(self) -> list[str]:
         """What became of them: each that came or was refused, and the numbers."""
-        renamed = {path: f" (was {path.stem})" for path in self.added}
-        said = came_back(self.back)
-        said += [
-            f"{target}{renamed[path] if path.stem != target.stem else ''}"
-            for path, target in self.added.items()
-        ]
+        said = [*came_back(self.back), *map(str, self.added.values())]
         said += [f"refused: {reason}" for reason in self.refused.values()]
         said += [f"left: {path!s}" for path in self.left[:_MOST_NAMED]]
         if self.left:
             more = len(self.left) - _MOST_NAMED
             others = f"left: {more} more; " if more > 0 else ""
-            said.append(f"{others}what is left is at no place of a record: {record.PLACE}")
+            said.append(f"{others}what is left is at no place of a record: {PLACE}")
         counts = (len(self.added), len(self.known), len(self.refused))
         return [*said, "{} records merged, {} here already, {} refused".format(*counts)]
 
@@ -60,9 +56,8 @@ def came_back(back: dict[Path, Path]) -> list[str]:
 def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
     """Copy the records below `folder` (results/runs of another clone), or one file, to `own`.
 
-    A run that is there already is recognised by its machine, time and seed. Where another run has
-    its name, a record takes the next free trial; its content is left unchanged. Of two calls at
-    once, one waits for the other.
+    A run that is there already is recognised by its machine, time and seed. A record's content is
+    left unchanged. Of two calls at once, one waits for the other.
 
     Args:
         hardware: ids of the catalogue; records of others are refused.
@@ -87,7 +82,7 @@ def _merge(folder: Path, own: Path, hardware: Collection[str], merged: Merged) -
             merged.known.append(path)
             continue
         there.add(content.identity)
-        merged.added[path] = place.add(own, content.run, path.read_bytes())
+        merged.added[path] = place.add(own, content, path.read_bytes())
 
 
 def _checked(path: Path, hardware: Collection[str]) -> Record:

@@ -3,14 +3,13 @@
 import fcntl
 import os
 import sys
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import IO
 
 from epochcost.errors import InputError, one_line
-from epochcost.record.names import RunName
-from epochcost.record.types import Record, Run, encoded
+from epochcost.record.names import RunName, path_of
+from epochcost.record.types import Record, encoded
 
 _RESERVED_BYTES = 64 * 1024
 
@@ -20,6 +19,9 @@ class Place:
 
     Space for the record is reserved at once, so that a disk that fills up during a run cannot cost
     the record of that run. What a killed process leaves behind is no record, and is reused.
+
+    Args:
+        path: named by the run alone where the record gets a name of its own (`keep`).
 
     Raises:
         InputError: a record is there already, or another process is making it.
@@ -32,11 +34,7 @@ class Place:
         self._part = path.with_name(f".{path.name}.part")
         self._file = self._take()
         if path.exists():
-            self.leave()
-            raise InputError(
-                f"{path} already exists; records are never overwritten; choose another "
-                "--trial or --record"
-            )
+            self.refuse(path)
         self._file.write(b" " * _RESERVED_BYTES)
         self._sync()
 
@@ -59,31 +57,43 @@ class Place:
                 pass
             file.close()  # its holder has just removed it
 
-    def write(self, record: Record) -> None:
-        """Write the record whole, or not at all; the file is then read-only.
+    def refuse(self, path: Path) -> None:
+        """Release the place, for a record that is there already.
+
+        Raises:
+            InputError: always.
+        """
+        self.leave()
+        raise InputError(
+            f"{path} already exists; records are never overwritten; choose another --trial or "
+            "--record"
+        )
+
+    def write(self, content: bytes, path: Path | None = None) -> None:
+        """Write an encoded record whole, or not at all; the file is then read-only.
+
+        Args:
+            path: where, if not at this place: beside it.
 
         Raises:
             FileExistsError: another record has appeared there in the meantime.
         """
-        self.write_bytes(encoded(record))
-
-    def write_bytes(self, content: bytes) -> None:
-        """Write an encoded record as it is, such as one from elsewhere."""
+        path = path or self.path
         self._file.seek(0)
         self._file.write(content)
         self._file.truncate(len(content))
         self._sync()
         try:
-            os.link(self._part, self.path)  # unlike a rename, this never replaces a file
+            os.link(self._part, path)  # unlike a rename, this never replaces a file
         except FileExistsError:
             raise
         except OSError:
             # A file system without hard links: the lock keeps other trainings out meanwhile.
-            if self.path.exists():
-                raise FileExistsError(f"{self.path} appeared during this run") from None
-            self._part.rename(self.path)
+            if path.exists():
+                raise FileExistsError(f"{path} appeared during this run") from None
+            self._part.rename(path)
         self.leave()
-        self.path.chmod(0o444)
+        path.chmod(0o444)
 
     def leave(self) -> None:
         """Release the place."""
@@ -100,44 +110,58 @@ def copies(root: Path) -> Path:
     return root.with_name(f"{root.name}-kept")
 
 
-def add(root: Path, run: Run, content: bytes) -> Path:
-    """Keep a record and its copy under the first free trial, from its own on; returns where.
+def reserve(root: Path, run: RunName, machine: str) -> Place:
+    """The place of a record that a run on this machine is to leave below `root`.
 
-    Its content is left unchanged. Readers of records go by the number in their names.
+    Raises:
+        InputError: this machine has one of that name, or is making it.
     """
-    target = put(root, run, content)
-    copy(root, run, target)
-    return target
+    place = Place(run.path(root))
+    for path in run.records(root, machine):
+        place.refuse(path)
+    return place
 
 
-def put(root: Path, run: Run, content: bytes) -> Path:
-    """Write a record below `root` under the first free trial, from its own on; returns where."""
-    name = RunName.of(run)
-    for trial in count(name.trial):
-        target = replace(name, trial=trial).path(root)
-        try:
-            Place(target).write_bytes(content)
-        except (InputError, FileExistsError):  # taken, or another process is taking it
-            continue
-        return target
-
-
-def copy(root: Path, run: Run, path: Path) -> None:
-    """Keep a copy of a record below `root`. Without one, the next call of the workflow makes it."""
+def keep(place: Place, root: Path, record: Record) -> Path:
+    """Write a record to its own name at a reserved place, and its copy; returns where."""
+    content = encoded(record)
+    path = path_of(record, root)
     try:
-        put(copies(root), run, path.read_bytes())
-    except OSError as error:
-        print(f"epochcost: {path} has no copy yet: {one_line(error)}", file=sys.stderr)
-
-
-def keep(place: Place, root: Path, record: Record) -> None:
-    """Write a record and its copy: to its place, or beside what appeared there during the run."""
-    try:
-        place.write(record)
+        place.write(content, path)
     except FileExistsError:
         place.leave()
-        target = add(root, record.run, encoded(record))
-        said = f"{place.path} appeared during this run, which is saved as {target}"
-        print(f"epochcost: {said}", file=sys.stderr)
-    else:
-        copy(root, record.run, place.path)
+        path = put(root, record, content)
+    copy(root, record, path)
+    return path
+
+
+def add(root: Path, record: Record, content: bytes) -> Path:
+    """Keep a record from elsewhere and its copy below `root`; returns where.
+
+    Its content is left unchanged.
+    """
+    path = put(root, record, content)
+    copy(root, record, path)
+    return path
+
+
+def put(root: Path, record: Record, content: bytes) -> Path:
+    """Write a record below `root`; returns where: at its own name, or under a free trial.
+
+    What has its name already is damaged, or of a clone of its machine, started in the same second.
+    """
+    for trial in count(record.run.trial):
+        path = path_of(record, root, trial)
+        try:
+            Place(path).write(content)
+        except (InputError, FileExistsError):  # taken, or another process is taking it
+            continue
+        return path
+
+
+def copy(root: Path, record: Record, path: Path) -> None:
+    """Keep a copy of a record below `root`. Without one, the next call of the workflow makes it."""
+    try:
+        put(copies(root), record, path.read_bytes())
+    except OSError as error:
+        print(f"epochcost: {path} has no copy yet: {one_line(error)}", file=sys.stderr)

@@ -15,7 +15,7 @@ from typing import Any
 from epochcost import files
 from epochcost.errors import InputError, one_line
 from epochcost.record import check, early
-from epochcost.record.names import RunName
+from epochcost.record.names import DEPTH, PLACE, RunName, has_mark, is_record, mark_of, path_of
 from epochcost.record.schema import instant
 from epochcost.record.types import SCHEMA_VERSION, Record, parse
 
@@ -23,10 +23,6 @@ from epochcost.record.types import SCHEMA_VERSION, Record, parse
 _RECIPE = (
     "dataset", "weights", "epochs", "batch_size", "loss", "optimizer", "model", "fine_tuning",
 )  # fmt: skip
-# Folders between the root and a record: hardware, workload, framework.
-_DEPTH = 3
-PLACE = "<hardware>/<workload>/<framework>/<variant>-<trial>.json"
-_NAME = re.compile(r"(?P<variant>[a-z0-9_]+)-(?P<trial>[1-9][0-9]{0,8})\Z")
 _FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\Z")
 # A record has some ten to twenty thousand bytes, and a hundred for each epoch of a full run.
 _LARGEST_BYTES = 64 * 2**20
@@ -64,7 +60,7 @@ def _walk(root: Path, onerror: Callable[[OSError], None]) -> Iterator[Path]:
     """All files below `root`, and the folders that are as deep as records; none is entered."""
     for folder, inner, names in os.walk(root, onerror=onerror, followlinks=True):
         place = Path(folder)
-        deepest = len(place.relative_to(root).parts) >= _DEPTH
+        deepest = len(place.relative_to(root).parts) >= DEPTH
         yield from (place / name for name in names if not name.startswith("."))
         if deepest:
             yield from (place / name for name in inner)
@@ -74,7 +70,7 @@ def _walk(root: Path, onerror: Callable[[OSError], None]) -> Iterator[Path]:
 def _is_at_a_place(path: Path, root: Path) -> bool:
     """Whether a file is where records are, and has the name of one."""
     folders = path.relative_to(root).parts[:-1]
-    named = path.suffix == ".json" and _NAME.match(path.stem) and len(folders) == _DEPTH
+    named = is_record(path.name) and len(folders) == DEPTH
     return bool(named and all(_FOLDER.match(part) for part in folders) and not path.is_dir())
 
 
@@ -87,19 +83,18 @@ def _pass_over(error: OSError) -> None:
     """Leave out what cannot be read."""
 
 
-def taken(folder: Path) -> set[tuple[str, int]]:
-    """Variant and trial of all that has the name of a record in a folder, whatever it is."""
+def taken(folder: Path) -> set[RunName]:
+    """The runs whose record's name something in a folder has, whatever it is."""
     names = os.listdir(folder) if folder.is_dir() else []
-    found = (_NAME.match(Path(name).stem) for name in names if name.endswith(".json"))
-    return {(name["variant"], int(name["trial"])) for name in found if name}
+    return {RunName.at(folder / name) for name in names if is_record(name)}
 
 
 def read(path: Path) -> Record:
     """Read one record and check what every reader relies on: its schema, and that it can be.
 
-    Each machine numbers its trials from 1. So the number in the file's name counts, which was
-    assigned when the records of several machines were put together. Its dates are then UTC,
-    however they were written.
+    Each clone numbers its trials from 1. The number in the file's name counts, which early versions
+    assigned when they put the records of several machines together. Dates are then UTC, however
+    they were written.
 
     Raises:
         InputError: the file is no record, contradicts itself, or is where its content does not
@@ -115,10 +110,10 @@ def read(path: Path) -> Record:
         )
     with _named(path):
         record = parse(_completed(content))
-        reason, trial = check.contradiction(record), trial_of(path)
+        reason, trial = check.contradiction(record), RunName.at(path).trial
         name = replace(RunName.of(record.run), trial=trial)
-        place = name.path(Path())
-    if Path(*path.parts[-4:]) != place:
+        place = name.path(Path(), mark_of(record) if has_mark(path) else None)
+    if Path(*path.parts[-DEPTH - 1 :]) != place:
         raise InputError(f"{path} holds the record of {place}; put it back where it belongs")
     if reason:
         raise InputError(f"{path} contradicts itself: {reason}")
@@ -202,12 +197,17 @@ def read_all(root: Path, aside: dict[Path, str] | None = None) -> Iterator[tuple
         yield path, record
 
 
-def trial_of(path: Path) -> int:
-    """The trial number in a record's name.
+def migrate(root: Path) -> None:
+    """Give records of early versions below `root`, called by their run alone, names of their own.
 
-    Raises:
-        InputError: it has none.
+    Their contents stay as they are. What cannot be read keeps its name.
     """
-    if not (name := _NAME.match(path.stem)):
-        raise InputError("its name is not <variant>-<trial>.json")
-    return int(name["trial"])
+    for path in find(root):
+        if has_mark(path):
+            continue
+        try:
+            own = path_of(read(path), root)
+        except (InputError, OSError):
+            continue
+        if not own.exists():
+            path.rename(own)

@@ -11,6 +11,7 @@ from typing import Any
 from epochcost.errors import one_line
 from epochcost.hardware import LOCAL
 from epochcost.record import hosts, outliers
+from epochcost.record.names import mark_of
 from epochcost.record.record import read_all, recipe_id
 from epochcost.record.types import QUICK, SYNTHETIC, Machine, Record, Software, Weights
 from epochcost.record.usable import UNUSABLE, why_unusable
@@ -171,6 +172,7 @@ def of_folder(
     found = Rows([], [], [], {})
     for path, content in read_all(folder, found.aside):
         try:
+            content = _told_apart(content, {run.run_id for run in found.runs})
             run = _written(run_row(content, labels.get(content.run.hardware, "")))
             epochs = [_written(row) for row in epoch_rows(content, run.run_id)]
             more = [_written(also(content))] if also else []
@@ -181,6 +183,14 @@ def of_folder(
         found.epochs.extend(epochs)
         found.more.extend(more)
     return found
+
+
+def _told_apart(record: Record, names: set[str]) -> Record:
+    """A record, named by its machine and start where another run has the name of its run."""
+    if run_id(record) not in names:
+        return record
+    name = f"{record.run.id}@{mark_of(record)}"
+    return replace(record, run=replace(record.run, id=name))
 
 
 def _written(row: Any) -> Any:
@@ -264,8 +274,9 @@ def run_row(record: Record, hardware_label: str) -> RunRow:
 
 def run_id(record: Record) -> str:
     """The name of a run in all tables; runs on hardware `local` are told apart by machine."""
-    run = record.run
-    return f"{run.id}@{record.machine.id}" if run.hardware == LOCAL else run.id
+    name = record.run.id
+    told = record.run.hardware != LOCAL or "@" in name
+    return name if told else f"{name}@{record.machine.id}"
 
 
 def epoch_rows(record: Record, run_id: str) -> list[EpochRow]:

@@ -43,6 +43,7 @@ from epochcost.record.types import (
     Software,
     Weights,
     Yardstick,
+    encoded,
 )
 from epochcost.training.training import CHECKPOINTS, RECORDS, ROOT, Training
 
@@ -53,7 +54,10 @@ def run(training: Training) -> None:
     Raises:
         InputError: it cannot be; there is no record.
     """
-    place = places.Place(training.record or training.run.path(RECORDS))
+    if training.record:
+        place = places.Place(training.record)
+    else:
+        place = places.reserve(RECORDS, training.run, training.machine["id"])
     progress = Progress(training.progress)
     progress.waits()
     try:
@@ -62,7 +66,7 @@ def run(training: Training) -> None:
             with _checkpoints(training, waited) as checkpoints:
                 record = _measured(training, waited, checkpoints, progress)
             if training.record:  # whoever names a place looks for the record only there
-                place.write(record)
+                place.write(encoded(record))
             else:
                 places.keep(place, RECORDS, record)
     except BaseException:
