@@ -41,46 +41,34 @@ def find(root: Path) -> list[Path]:
     """The paths of all records below `root`, sorted, without half-written files.
 
     Raises:
-        OSError: a folder cannot be read.
+        OSError: a folder cannot be read: otherwise records would be missing unnoticed.
     """
-    if not Path(root).exists():
-        return []
-    return sorted(path for path in _walk(root, _raise) if _is_at_a_place(path, root))
+
+    def unreadable(error: OSError) -> None:
+        raise error
+
+    return _files(root, unreadable)[0] if Path(root).exists() else []
 
 
 def strays(root: Path) -> list[Path]:
-    """What else is below `root`, sorted: files at no place of a record, and folders at one.
-
-    Without hidden files, such as those that are half written.
-    """
-    return sorted(path for path in _walk(root, _pass_over) if not _is_at_a_place(path, root))
+    """What else is below `root`, as far as it can be read: at no place of a record, or a folder."""
+    return _files(root, lambda error: None)[1]
 
 
-def _walk(root: Path, onerror: Callable[[OSError], None]) -> Iterator[Path]:
-    """All files below `root`, and the folders that are as deep as records; none is entered."""
-    for folder, inner, names in os.walk(root, onerror=onerror, followlinks=True):
+def _files(root: Path, unreadable: Callable[[OSError], None]) -> tuple[list[Path], list[Path]]:
+    """The records below `root`, and what else is there but hidden files; both sorted."""
+    found, others = [], []
+    for folder, inner, names in os.walk(root, onerror=unreadable, followlinks=True):
         place = Path(folder)
-        deepest = len(place.relative_to(root).parts) >= DEPTH
-        yield from (place / name for name in names if not name.startswith("."))
-        if deepest:
-            yield from (place / name for name in inner)
+        parts = place.relative_to(root).parts
+        is_place = len(parts) == DEPTH and all(map(_FOLDER.match, parts))
+        for name in names:
+            if not name.startswith("."):
+                (found if is_place and is_record(name) else others).append(place / name)
+        if len(parts) >= DEPTH:
+            others += [place / name for name in inner]
             inner.clear()
-
-
-def _is_at_a_place(path: Path, root: Path) -> bool:
-    """Whether a file is where records are, and has the name of one."""
-    folders = path.relative_to(root).parts[:-1]
-    named = is_record(path.name) and len(folders) == DEPTH
-    return bool(named and all(_FOLDER.match(part) for part in folders) and not path.is_dir())
-
-
-def _raise(error: OSError) -> None:
-    """Report what cannot be read: otherwise records would be missing without anybody knowing."""
-    raise error
-
-
-def _pass_over(error: OSError) -> None:
-    """Leave out what cannot be read."""
+    return sorted(found), sorted(others)
 
 
 def taken(folder: Path) -> set[RunName]:
@@ -175,16 +163,16 @@ def read_all(root: Path, aside: dict[Path, str] | None = None) -> Iterator[tuple
         aside: takes the others, and what lies between the records, with the reason.
     """
     aside = {} if aside is None else aside
-    for path in strays(root):
-        what = "is a folder" if path.is_dir() else f"is not at the place of a record: {PLACE}"
-        aside[path] = f"{path} {what}"
     seen: dict[tuple[str, ...], Path] = {}
 
     def unreadable(error: OSError) -> None:
         aside[Path(error.filename)] = one_line(error)
 
-    files_there = _walk(root, unreadable) if Path(root).exists() else []
-    for path in sorted(path for path in files_there if _is_at_a_place(path, root)):
+    found, others = _files(root, unreadable) if Path(root).exists() else ([], [])
+    for path in others:
+        what = "is a folder" if path.is_dir() else f"is not at the place of a record: {PLACE}"
+        aside[path] = f"{path} {what}"
+    for path in found:
         try:
             record = read(path)
         except (InputError, OSError) as error:

@@ -1,5 +1,7 @@
 """Documents of JSON as dataclasses: read by the types of their fields, which say what may be there.
 
+`Annotated[float, ("minimum", 0)]` limits a value by a keyword of JSON Schema (minimum, maximum,
+pattern, format; properties: some keys of an object, with their types).
 The types are compiled into functions: a hundred times as fast as a general validator, which the
 environments of frameworks do not have either. Beyond the types, what no table can hold is refused:
 numbers that are infinite, none, or beyond 64 bits, text that is no Unicode, nesting without end.
@@ -8,7 +10,7 @@ numbers that are infinite, none, or beyond 64 bits, text that is no Unicode, nes
 import math
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
@@ -35,74 +37,6 @@ _KINDS = {
 
 # Makes of a value what a field holds; raises a _RefusedError.
 Reader = Callable[[Any], Any]
-
-
-@dataclass(frozen=True)
-class Range:
-    """What a number may be."""
-
-    least: float
-    most: float = math.inf
-
-    def check(self, value: float) -> None:
-        if value < self.least:
-            raise _RefusedError(f"{value} is below {self.least}")
-        if value > self.most:
-            raise _RefusedError(f"{value} is above {self.most}")
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        upper = {"maximum": self.most} if self.most < math.inf else {}
-        return {"minimum": self.least, **upper}
-
-
-@dataclass(frozen=True)
-class Form:
-    """What a text looks like."""
-
-    pattern: str
-
-    def check(self, value: str) -> None:
-        # `$` of a pattern also matches before a last line break.
-        if not re.search(self.pattern, value) or value.endswith("\n"):
-            raise _RefusedError(f"{_short(value)} is not of the form {self.pattern}")
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        return {"pattern": self.pattern}
-
-
-@dataclass(frozen=True)
-class Instant:
-    """A text that is a date and time."""
-
-    def check(self, value: str) -> None:
-        try:
-            instant(value)
-        except InputError as error:
-            raise _RefusedError(str(error)) from None
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        return {"format": "date-time"}
-
-
-@dataclass(frozen=True)
-class Holds:
-    """An object that has some keys of given types, and others."""
-
-    parts: tuple[tuple[str, Any], ...]
-
-    def check(self, value: dict[str, Any]) -> None:
-        for key, kind in self.parts:
-            if key not in value:
-                raise _RefusedError(key, lacks=True)
-            _at(key, _reader(kind), value[key])
-
-    @property
-    def keywords(self) -> dict[str, Any]:
-        properties = {key: json_schema(kind) for key, kind in self.parts}
-        return {"properties": properties, "required": list(properties)}
 
 
 class _RefusedError(Exception):
@@ -155,7 +89,11 @@ def json_schema(kind: Any) -> dict[str, Any]:
             return schema | {"enum": [*schema["enum"], None]}
         return schema | {"type": [schema["type"], "null"]}
     if origin is Annotated:
-        return json_schema(inner[0]) | inner[1].keywords
+        keywords = dict(kind.__metadata__)
+        if parts := keywords.get("properties"):
+            keywords["properties"] = {name: json_schema(part) for name, part in parts}
+            keywords["required"] = [name for name, _ in parts]
+        return json_schema(inner[0]) | keywords
     if origin is Literal:
         return {"enum": list(inner)}
     if origin is tuple:
@@ -186,7 +124,7 @@ def _reader(kind: Any, ending: str = "") -> Reader:
         some = _reader(_but_none(inner), " or empty")
         return lambda value: None if value is None else some(value)
     if origin is Annotated:
-        return _limited(_reader(inner[0], ending), inner[1])
+        return _limited(_reader(inner[0], ending), kind.__metadata__)
     if origin is Literal:
         return _one_of(inner)
     if origin is tuple:
@@ -216,13 +154,37 @@ def _of_kind(kind: type, ending: str) -> Reader:
     return of_kind
 
 
-def _limited(read: Reader, limit: Range | Form | Instant | Holds) -> Reader:
+def _limited(read: Reader, limits: tuple[tuple[str, Any], ...]) -> Reader:
+    """What reads a value that the keywords of JSON Schema limit."""
+
     def limited(value: Any) -> Any:
         found = read(value)
-        limit.check(found)
+        for keyword, limit in limits:
+            _check(found, keyword, limit)
         return found
 
     return limited
+
+
+def _check(value: Any, keyword: str, limit: Any) -> None:
+    match keyword:
+        case "minimum" if value < limit:
+            raise _RefusedError(f"{value} is below {limit}")
+        case "maximum" if value > limit:
+            raise _RefusedError(f"{value} is above {limit}")
+        # `$` of a pattern also matches before a last line break.
+        case "pattern" if not re.search(limit, value) or value.endswith("\n"):
+            raise _RefusedError(f"{_short(value)} is not of the form {limit}")
+        case "format":
+            try:
+                instant(value)
+            except InputError as error:
+                raise _RefusedError(str(error)) from None
+        case "properties":
+            for key, kind in limit:
+                if key not in value:
+                    raise _RefusedError(key, lacks=True)
+                _at(key, _reader(kind), value[key])
 
 
 def _one_of(values: tuple[Any, ...]) -> Reader:

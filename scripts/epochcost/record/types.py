@@ -9,7 +9,7 @@ import json
 from dataclasses import astuple, dataclass, is_dataclass
 from typing import Annotated, Any, Literal
 
-from epochcost.record.schema import Form, Holds, Instant, Range, json_schema, read
+from epochcost.record.schema import json_schema, read
 
 SCHEMA_VERSION = 1
 QUICK, FULL, OK, FAILED, SYNTHETIC = "quick", "full", "ok", "failed", "synthetic"
@@ -17,15 +17,14 @@ TRAIN, EVALUATE = "train", "evaluate"
 # A recipe may end with predictions by test-time augmentation, which its time includes.
 _NO_OVERHEAD = ("first_step", "train", "evaluate", "predict", "measuring")
 
-Seconds = Annotated[float, Range(0)]
-Amount = Annotated[float, Range(0)]
-Share = Annotated[float, Range(0, 1)]
-Count = Annotated[int, Range(0)]
-Number = Annotated[int, Range(1)]
-Hash = Annotated[str, Form("^[0-9a-f]{12}$")]
-Checksum = Annotated[str, Form("^[0-9a-f]{64}$")]
-Moment = Annotated[str, Instant()]
-Recipe = Annotated[dict[str, Any], Holds((("epochs", Number), ("batch_size", Number)))]
+Seconds = Amount = Annotated[float, ("minimum", 0)]
+Share = Annotated[float, ("minimum", 0), ("maximum", 1)]
+Count = Annotated[int, ("minimum", 0)]
+Number = Annotated[int, ("minimum", 1)]
+Hash = Annotated[str, ("pattern", "^[0-9a-f]{12}$")]
+Checksum = Annotated[str, ("pattern", "^[0-9a-f]{64}$")]
+Moment = Annotated[str, ("format", "date-time")]
+Recipe = Annotated[dict[str, Any], ("properties", (("epochs", Number), ("batch_size", Number)))]
 
 
 @dataclass(frozen=True, slots=True)
