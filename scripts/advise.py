@@ -25,7 +25,7 @@ def main() -> None:
     options = tables.read(arguments.tables / "options.csv")
     relative = tables.read(arguments.tables / "relative.csv")
     runs = tables.read_runs(arguments.tables / "runs.csv")
-    here, known = machine.facts()["id"], configuration.load().recipes
+    here, known = machine.facts().id, configuration.load().recipes
     for workload in arguments.workload or sorted(options.workload.unique()):
         if workload not in known:
             raise errors.InputError(

@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
     configured = configuration.load()
-    prices = market.of(arguments, machine.facts()["id"], configured.catalogue)
+    prices = market.of(arguments, machine.facts().id, configured.catalogue)
     runs = tables.read_runs(arguments.tables / "runs.csv")
     epochs = tables.read_epochs(arguments.tables / "epochs.csv")
     about, kept = (configured.complete_samples(), configured.recipes), arguments.keep_disturbed

@@ -41,7 +41,7 @@ def main() -> None:
         planned,
         tables.runs_table([*published.runs(arguments.published, labels), *own.runs]),
         arguments.scale,
-        market.of(arguments, machine.facts()["id"], catalogue),
+        market.of(arguments, machine.facts().id, catalogue),
         known.recipes,
         machine.usable_cores(),
     )

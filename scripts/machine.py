@@ -9,6 +9,7 @@ from pathlib import Path
 
 from epochcost import errors, files
 from epochcost.measure import machine
+from epochcost.record.types import document
 
 # What changes on the same machine with every system update.
 _PASSING = ("kernel", "driver", "cuda_driver")
@@ -18,7 +19,7 @@ def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, help="file to write; default: the terminal")
     arguments = parser.parse_args()
-    facts = machine.facts()
+    facts = document(machine.facts())
     if arguments.output is None:
         print(json.dumps(facts, indent=2))
         return

@@ -11,8 +11,8 @@ import pandas as pd
 
 from epochcost import configuration, errors, files
 from epochcost.measure import machine
-from epochcost.record import hosts, record, schema
-from epochcost.record.types import Machine, document
+from epochcost.record import hosts, record
+from epochcost.record.types import document
 from epochcost.results import tables
 from epochcost.show import answer, page
 from epochcost.show.figures import selection
@@ -35,8 +35,8 @@ def main() -> None:
     own = answer.own_rows(relative, baselines)
     runs = tables.read(arguments.tables / "runs.csv")
     about = machine.facts()
-    here, container = about["id"], os.environ.get("EPOCHCOST_CONTAINER")
-    host = hosts.host_of(schema.read(Machine, about | {"cloud": None}), container)
+    here, container = about.id, os.environ.get("EPOCHCOST_CONTAINER")
+    host = hosts.host_of(about, container)
     sentences = answer.sentences(own, baselines, here, host) + answer.unusable(runs, here)
     sentences += answer.worth_a_full_run(runs, here) + answer.failures(runs)
     aside = tables.read(arguments.tables / "set_aside.csv")

@@ -4,11 +4,13 @@ import json
 import re
 
 import pytest
+from observed import typed
 
 from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
 from epochcost.hardware import check_machine
+from epochcost.record.types import Machine
 
 CATALOGUE = ROOT / "config/hardware.yaml"
 ENTRIES = files.read_yaml(CATALOGUE)
@@ -110,7 +112,7 @@ def fits(entry_name: str, board: str, catalogue=CATALOGUE, **about) -> bool:
     gpu = {"name": board, "memory_gib": BOARDS.get(board, [None])[0]} | about
     machine = {"gpus": entry["gpu_count"] * [gpu], "usable_cores": entry.get("vcpus", 8)}
     try:
-        check_machine(entry_name, catalogue, machine)
+        check_machine(entry_name, catalogue, typed(machine, Machine))
     except InputError as error:
         assert f"this machine is not {entry_name}: it has {board}" in str(error)
         return False
@@ -172,7 +174,9 @@ def test_a_board_with_other_memory_is_not_priced_as_this_one(name, board, gib):
     machine = {"gpus": [{"name": board, "memory_gib": gib, "virtual": False}]}
     entry = files.read_yaml(CATALOGUE)[name]
     with pytest.raises(InputError, match=f"this machine is not {name}"):
-        check_machine(name, CATALOGUE, machine | {"usable_cores": entry.get("vcpus", 4)})
+        check_machine(
+            name, CATALOGUE, typed(machine | {"usable_cores": entry.get("vcpus", 4)}, Machine)
+        )
 
 
 def test_the_memory_of_each_gpu_of_nvidia_is_known():
@@ -189,7 +193,7 @@ def test_a_part_of_a_gpu_is_not_the_gpu_even_where_it_has_its_name():
     assert fits("gce-t4", "Tesla T4", virtual=None)
     machine = {"gpus": [{"name": "Tesla T4", "memory_gib": 15.0, "virtual": True}]}
     with pytest.raises(InputError, match=r"it has Tesla T4 \(vGPU\), 15 GiB, not 1 x T4"):
-        check_machine("gce-t4", CATALOGUE, machine | {"usable_cores": 4})
+        check_machine("gce-t4", CATALOGUE, typed(machine | {"usable_cores": 4}, Machine))
 
 
 def test_a_form_that_the_name_does_not_show_is_not_taken_for_granted():
@@ -212,7 +216,7 @@ def test_an_entry_of_ones_own_may_name_a_board_as_nvml_does(tmp_path):
         virtual = "GRID" in fitting
         about = {"virtual": virtual, "memory_gib": BOARDS[fitting][0]}
         machine = {"gpus": [{"name": fitting} | about], "usable_cores": 4}
-        check_machine("mine", catalogue, machine)
+        check_machine("mine", catalogue, typed(machine, Machine))
         machine["gpus"][0]["name"] = other
         with pytest.raises(InputError, match="this machine is not mine"):
-            check_machine("mine", catalogue, machine)
+            check_machine("mine", catalogue, typed(machine, Machine))

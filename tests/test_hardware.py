@@ -1,8 +1,10 @@
 import pytest
+from observed import typed
 
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
 from epochcost.hardware import check_devices, check_machine
+from epochcost.record.types import Machine
 
 CATALOGUE = ROOT / "config/hardware.yaml"
 LAPTOP = {"gpus": [], "usable_cores": 2}
@@ -18,21 +20,21 @@ def two(name):
 
 
 def test_devices_that_train_one_model_are_alike():
-    check_devices(2, two("Tesla T4"))
+    check_devices(2, typed(two("Tesla T4"), Machine))
     unequal = {"gpus": [{"name": "Tesla T4"}, {"name": "Tesla P4"}], "usable_cores": 4}
-    check_devices(1, unequal)
+    check_devices(1, typed(unequal, Machine))
     with pytest.raises(InputError, match="these differ: Tesla T4, Tesla P4; choose equal ones"):
-        check_devices(2, unequal)
+        check_devices(2, typed(unequal, Machine))
     with pytest.raises(InputError, match="3 devices are wanted, and this machine has 2 GPUs"):
-        check_devices(3, unequal)
+        check_devices(3, typed(unequal, Machine))
 
 
 def test_local_is_any_machine():
-    check_machine("local", CATALOGUE, LAPTOP)
+    check_machine("local", CATALOGUE, typed(LAPTOP, Machine))
 
 
 def test_a_machine_with_the_gpu_is_that_hardware():
-    check_machine("gce-t4", CATALOGUE, T4)
+    check_machine("gce-t4", CATALOGUE, typed(T4, Machine))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def test_a_machine_with_the_gpu_is_that_hardware():
     ],
 )
 def test_gpus_are_known_by_what_nvml_calls_them(hardware, machine):
-    check_machine(hardware, CATALOGUE, machine)
+    check_machine(hardware, CATALOGUE, typed(machine, Machine))
 
 
 def cpus(count, provider, instance_type):
@@ -66,7 +68,7 @@ def cpus(count, provider, instance_type):
     ],
 )
 def test_a_rented_machine_is_what_its_provider_says(hardware, machine):
-    check_machine(hardware, CATALOGUE, machine)
+    check_machine(hardware, CATALOGUE, typed(machine, Machine))
 
 
 @pytest.mark.parametrize(
@@ -102,4 +104,4 @@ def test_a_rented_machine_is_what_its_provider_says(hardware, machine):
 )
 def test_no_machine_is_measured_under_the_name_of_another(hardware, machine, message):
     with pytest.raises(InputError, match=message):
-        check_machine(hardware, CATALOGUE, machine)
+        check_machine(hardware, CATALOGUE, typed(machine, Machine))

@@ -139,7 +139,7 @@ def test_waiting_for_another_training_counts_nowhere(run, monkeypatch):
 
 
 def test_a_provider_that_says_another_machine_type_is_believed(run, monkeypatch, tmp_path):
-    here = machine.facts() | {"usable_cores": 8, "gpus": []}
+    here = dataclasses.replace(machine.facts(), usable_cores=8, gpus=())
     monkeypatch.setattr(machine, "facts", lambda: here)
     said = {"provider": "aws", "instance_type": "c8i.2xlarge", "zone": None, "lifecycle": None}
     monkeypatch.setattr(cloud, "identify", lambda: said)

@@ -12,7 +12,7 @@ if USES_CONDA:
 
 def has_gpu(hardware):
     """Whether trainings on this hardware use a GPU."""
-    return bool(MACHINE["gpus"]) if hardware == LOCAL else "gpu" in KNOWN.catalogue[hardware]
+    return bool(MACHINE.gpus) if hardware == LOCAL else "gpu" in KNOWN.catalogue[hardware]
 
 
 def environment_of(framework, hardware):

@@ -4,6 +4,7 @@ import contextlib
 import io
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from snakemake import cli
 
@@ -11,6 +12,7 @@ from epochcost.money import market, successors
 from epochcost.hardware import check_devices, check_machine, is_unsupported
 from epochcost.measure import cloud
 from epochcost.measure.machine import has_bfloat16
+from epochcost.record.types import Cloud
 
 
 def trains():
@@ -162,16 +164,14 @@ def refuse_other_hardware():
     try:
         # A dry run asks no server, so not that of a cloud either.
         asked = None if workflow.output_settings.dryrun else cloud.identify()
-        here = MACHINE | {"cloud": asked}
+        here = replace(MACHINE, cloud=asked and Cloud(**asked))
         for name in hardware_to_train():
             check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), here)
         for variant in sorted({run.variant for run in PLAN.missing}):
             check_devices(variants.devices_of(variant), MACHINE)
-            if variant == variants.NO_ONEDNN and MACHINE["gpus"]:
+            if variant == variants.NO_ONEDNN and MACHINE.gpus:
                 raise InputError("no_onednn is for processors, and this machine has a GPU")
-            if variant == variants.BFLOAT16 and not has_bfloat16(
-                "gpu" if MACHINE["gpus"] else "cpu"
-            ):
+            if variant == variants.BFLOAT16 and not has_bfloat16("gpu" if MACHINE.gpus else "cpu"):
                 raise InputError("this machine has no arithmetic for bfloat16")
     except InputError as error:
         sys.exit(f"epochcost: {one_line(error)}")

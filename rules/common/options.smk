@@ -48,7 +48,7 @@ def price_options():
         *local_price(),
         *rental_option(),
         *exchange_option(),
-        *("--machine", MACHINE["id"]),
+        *("--machine", MACHINE.id),
     ]
 
 

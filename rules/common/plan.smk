@@ -23,7 +23,7 @@ def record_in_bucket(hardware, run):
     recipe = KNOWN.recipes_to_train[RunName.on(hardware, run).workload]
     dataset = recipe["dataset"]
     settings = json.dumps(settings_of_trainings(hardware))
-    asked = [MACHINE["id"], str(Path.cwd()), settings, recipe_id(recipe)]
+    asked = [MACHINE.id, str(Path.cwd()), settings, recipe_id(recipe)]
     plan = hashlib.sha256("\n".join(asked).encode()).hexdigest()[:8]
     return f"runs/{plan}/{dataset}-{ORIGINS[dataset].kind}/{hardware}/{run}.json"
 

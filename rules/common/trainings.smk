@@ -56,8 +56,8 @@ def threads_of(hardware):
     """All cores of the hardware: a training shares its machine with no other job."""
     if workflow.is_main_process and workflow.local_exec:
         # Snakemake cuts this down to --cores, and knows no quota of a container.
-        return MACHINE["logical_cores"]
-    return KNOWN.catalogue[hardware].get("vcpus", MACHINE["usable_cores"])
+        return MACHINE.logical_cores
+    return KNOWN.catalogue[hardware].get("vcpus", MACHINE.usable_cores)
 
 
 def needs_of(hardware):

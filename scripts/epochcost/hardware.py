@@ -22,17 +22,20 @@ def is_unsupported(gpu: str | None) -> bool:
     return gpu in _UNSUPPORTED
 
 
-def check_devices(count: int, machine: dict[str, Any]) -> None:
+def check_devices(count: int, machine: Any) -> None:
     """Refuse to train on more devices than a machine has (GPUs or, without any, cores).
 
     Neither can one model be divided between GPUs of different kinds: the batch is divided evenly,
     and each would shuffle the samples in its own way.
+
+    Args:
+        machine: its facts (`record.types.Machine`).
     """
-    there = len(machine["gpus"]) or machine["usable_cores"]
+    there = len(machine.gpus) or machine.usable_cores
     if count > there:
-        what = "GPUs" if machine["gpus"] else "cores"
+        what = "GPUs" if machine.gpus else "cores"
         raise InputError(f"{count} devices are wanted, and this machine has {there} {what}")
-    models = [gpu["name"] for gpu in machine["gpus"][:count]]
+    models = [gpu.name for gpu in machine.gpus[:count]]
     if len(set(models)) > 1:
         raise InputError(
             f"{count} devices are wanted, and these differ: {', '.join(models)}; choose equal ones "
@@ -40,13 +43,12 @@ def check_devices(count: int, machine: dict[str, Any]) -> None:
         )
 
 
-def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> None:
+def check_machine(hardware: str, catalogue: Path, machine: Any) -> None:
     """Refuse to measure a machine under the name of another.
 
     Args:
         hardware: an id of the catalogue (config/hardware.yaml); `local` is any machine.
-        machine: facts about the machine at hand (`measurement.machine.facts`), with `cloud`
-            where it was asked for (`measurement.cloud.identify`).
+        machine: its facts (`record.types.Machine`), with `cloud` where that was asked.
 
     Raises:
         InputError: no such hardware, or this machine is another.
@@ -57,9 +59,9 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
     if hardware == LOCAL:
         return
     wanted = known[hardware]
-    present = [_named(gpu) for gpu in machine["gpus"]]
+    present = [_named(gpu) for gpu in machine.gpus]
     if "gpu" in wanted:
-        fitting = sum(_is_gpu(gpu, wanted) for gpu in machine["gpus"])
+        fitting = sum(_is_gpu(gpu, wanted) for gpu in machine.gpus)
         if fitting != wanted["gpu_count"] or fitting != len(present):
             raise InputError(
                 f"this machine is not {hardware}: it has {'; '.join(present) or 'no GPU'}, not "
@@ -68,12 +70,12 @@ def check_machine(hardware: str, catalogue: Path, machine: dict[str, Any]) -> No
             )
     elif present:
         raise InputError(f"this machine is not {hardware}: it has {', '.join(present)}")
-    if "vcpus" in wanted and machine["usable_cores"] != wanted["vcpus"]:
+    if "vcpus" in wanted and machine.usable_cores != wanted["vcpus"]:
         raise InputError(
-            f"this machine is not {hardware}: it has {machine['usable_cores']} usable cores, not "
+            f"this machine is not {hardware}: it has {machine.usable_cores} usable cores, not "
             f"{wanted['vcpus']}; use hardware '{LOCAL}' to measure the machine at hand"
         )
-    _check_rented(hardware, wanted, machine.get("cloud") or {})
+    _check_rented(hardware, wanted, machine.cloud)
 
 
 # What the catalogue calls the providers whose machines say what they are.
@@ -84,14 +86,14 @@ _PROVIDERS = {
 }
 
 
-def _check_rented(hardware: str, wanted: dict[str, Any], cloud: dict[str, Any]) -> None:
+def _check_rented(hardware: str, wanted: dict[str, Any], cloud: Any) -> None:
     """Refuse a machine whose provider says that it is another one, even where both look alike."""
-    provider, kind = wanted.get("provider"), cloud.get("instance_type")
+    provider, kind = wanted.get("provider"), cloud and cloud.instance_type
     if not cloud or provider not in _PROVIDERS.values():
         return
     # "n1-standard-4 + 1 x T4" is a machine type plus what was added to it.
     wanted_kind = wanted.get("instance", "").split(" ")[0]
-    here = _PROVIDERS[cloud["provider"]]
+    here = _PROVIDERS[cloud.provider]
     if here != provider or (kind and wanted_kind and kind != wanted_kind):
         raise InputError(
             f"this machine is not {hardware}: it is {kind or 'one'} of {here}, not "
@@ -162,20 +164,20 @@ def _card(name: str) -> _Card:
     return _Card(called, form or _FORMS_UNSAID.get((called, kind)), memory)
 
 
-def _is_gpu(gpu: dict[str, Any], wanted: dict[str, Any]) -> bool:
+def _is_gpu(gpu: Any, wanted: dict[str, Any]) -> bool:
     """Whether a GPU that NVML describes is the one of a catalogue entry.
 
     A part of a GPU (vGPU, MIG) is none, except where the entry names that part.
     """
-    there, want = _card(gpu["name"]), _card(wanted["gpu"])
+    there, want = _card(gpu.name), _card(wanted["gpu"])
     form = wanted.get("gpu_form", want.form)
     if there.model != want.model or (there.form != form if form else there.form not in _USUAL):
         return False
-    if gpu.get("virtual") and not _PROFILE.search(want.model):
+    if gpu.virtual and not _PROFILE.search(want.model):
         return False
     if want.memory and there.memory and want.memory != there.memory:
         return False
-    memory, has = wanted.get("gpu_memory_gib"), gpu.get("memory_gib")
+    memory, has = wanted.get("gpu_memory_gib"), gpu.memory_gib
     return memory is None or has is None or _LEAST * memory < has < _MOST * memory
 
 
@@ -186,8 +188,8 @@ def _told(wanted: dict[str, Any]) -> str:
     return f"{said}, {memory:g} GB" if memory else said
 
 
-def _named(gpu: dict[str, Any]) -> str:
+def _named(gpu: Any) -> str:
     """A GPU as NVML describes it: `Tesla T4 (vGPU), 16 GiB`."""
-    memory = gpu.get("memory_gib")
-    said = gpu["name"] + " (vGPU)" * bool(gpu.get("virtual"))
+    memory = gpu.memory_gib
+    said = gpu.name + " (vGPU)" * bool(gpu.virtual)
     return f"{said}, {memory:g} GiB" if memory else said

@@ -24,6 +24,7 @@ from input_cost import versions
 
 from epochcost.measure import machine
 from epochcost.measure.machine_lock import hold
+from epochcost.record.types import document
 from epochcost.statistics.waits import next_wake
 
 RESULT = Path(__file__).parent / "results/epoch_waits.csv"
@@ -35,7 +36,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of prepared arrays")
     parser.add_argument("--epochs", type=int, default=20, help="of each of the two (20)")
     arguments = parser.parse_args()
-    here = machine.facts()
+    here = document(machine.facts())
     about = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": processor(here),

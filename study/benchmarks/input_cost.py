@@ -25,6 +25,7 @@ from compare import KEEP_MEMORY, append, interval, processor
 
 from epochcost.measure import machine
 from epochcost.measure.machine_lock import hold
+from epochcost.record.types import document
 
 RESULT = Path(__file__).parent / "results/input_cost.csv"
 
@@ -42,7 +43,7 @@ def main() -> None:
         rounds = measure(arguments)
     ratios = np.array([arrays / one_batch for arrays, one_batch in rounds])
     low, high = interval(ratios)
-    here = machine.facts()
+    here = document(machine.facts())
     row = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": processor(here),

@@ -29,6 +29,7 @@ from epochcost.measure.clock import Clock
 from epochcost.measure.extent import QUICK_STEPS, of
 from epochcost.measure.sampler import Sampler
 from epochcost.models import recipes
+from epochcost.record.types import document
 
 RESULT = Path(__file__).parent / "results/readings.csv"
 
@@ -50,7 +51,7 @@ def main() -> None:
     version = load(arguments.framework, {}).VERSION  # which selects the backend
     with compare.hold(), paused_sampler() as sampler:
         pairs = np.array(in_turn(*trainers(arguments, sampler), arguments.pairs))
-    here, ratios = machine.facts(), pairs[:, 0] / pairs[:, 1]
+    here, ratios = document(machine.facts()), pairs[:, 0] / pairs[:, 1]
     low, high = compare.interval(ratios)
     row = {
         "date": datetime.date.today().isoformat(),

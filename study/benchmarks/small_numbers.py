@@ -19,6 +19,7 @@ from compare import ENVIRONMENTS, KEEP_MEMORY, ROOT, append, processor, run
 
 from epochcost.measure import machine
 from epochcost.measure.machine_lock import hold
+from epochcost.record.types import document
 
 RESULT = ROOT / "study/benchmarks/results/small_numbers.csv"
 WORKLOADS = ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm")
@@ -45,7 +46,7 @@ def main() -> None:
 
 def add_rows(arguments: argparse.Namespace, number: int, way: str) -> None:
     """Train once in a fresh process; a row per epoch."""
-    here = machine.facts()
+    here = document(machine.facts())
     python = ROOT / ".venvs" / ENVIRONMENTS["pytorch"] / "bin/python"
     command = ["env", *(f"{name}={value}" for name, value in KEEP_MEMORY.items()), str(python)]
     command += [__file__, arguments.workload, "--data", str(arguments.data)]

@@ -4,11 +4,13 @@ import types
 from importlib import metadata
 
 import pytest
+from observed import typed
 
 from epochcost.errors import InputError
 from epochcost.frameworks import checks
 from epochcost.frameworks.choices import kind_of, thread_choices
 from epochcost.measure import cgroups, gpus, machine
+from epochcost.record.types import Machine
 
 GPU = {"gpus": [{"name": "Tesla T4"}], "driver": "580.1", "cuda_driver": "13.0"}
 NO_GPU = {"gpus": [], "driver": None, "cuda_driver": None}
@@ -28,7 +30,7 @@ def check(monkeypatch):
 
     def ask(variant="default", settings=None, here=NO_GPU, device="cpu", name="pytorch"):
         framework.device = lambda: device
-        checks.check(framework, name, {}, variant, settings or {}, here)
+        checks.check(framework, name, {}, variant, settings or {}, typed(here, Machine))
 
     return ask
 

@@ -9,7 +9,7 @@ from epochcost.measure import activity, machine, sampler
 
 
 def test_the_machine_is_the_same_one_each_time():
-    assert machine.facts()["id"] == machine.facts()["id"]
+    assert machine.facts().id == machine.facts().id
 
 
 def test_the_systems_own_id_is_not_given_away():
@@ -18,18 +18,18 @@ def test_the_systems_own_id_is_not_given_away():
 
 
 def test_another_system_id_is_another_machine(monkeypatch):
-    here = machine.facts()["id"]
+    here = machine.facts().id
     monkeypatch.setattr(machine, "_system_id", lambda: "another")
-    assert machine.facts()["id"] != here
+    assert machine.facts().id != here
 
 
 def test_another_kind_of_processor_of_the_same_name_is_another_machine(monkeypatch):
     here = machine.facts()
-    assert here["cpu_kind"]
-    monkeypatch.setattr(machine, "_cpu_kind", lambda: here["cpu_kind"] + "1")
+    assert here.cpu_kind
+    monkeypatch.setattr(machine, "_cpu_kind", lambda: here.cpu_kind + "1")
     there = machine.facts()
-    assert there["cpu_model"] == here["cpu_model"]
-    assert there["id"] != here["id"]
+    assert there.cpu_model == here.cpu_model
+    assert there.id != here.id
 
 
 X86 = """processor\t: 0
@@ -59,7 +59,7 @@ def test_usable_cores_are_those_of_the_affinity():
     try:
         os.sched_setaffinity(0, {min(allowed)})
         here = machine.facts()
-        assert (here["usable_cores"], here["core_numbers"]) == (1, str(min(allowed)))
+        assert (here.usable_cores, here.core_numbers) == (1, str(min(allowed)))
     finally:
         os.sched_setaffinity(0, allowed)
 
@@ -101,9 +101,9 @@ def test_what_is_not_known_is_null_and_a_run_without_samples_is_flagged():
 
 
 def test_a_share_of_the_container_limits_the_cores(monkeypatch):
-    monkeypatch.setattr(machine.limits, "cpus", lambda: 1.5)
+    monkeypatch.setattr(machine.cgroups, "cpus", lambda: 1.5)
     assert machine.usable_cores() == 1
-    monkeypatch.setattr(machine.limits, "cpus", lambda: 900.0)
+    monkeypatch.setattr(machine.cgroups, "cpus", lambda: 900.0)
     assert machine.usable_cores() == len(os.sched_getaffinity(0))
 
 

@@ -4,13 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
-from observed import coherent
+from observed import coherent, typed
 
 from epochcost import configuration, files
 from epochcost.data.registry import Origin
 from epochcost.errors import InputError
 from epochcost.plan import runs
 from epochcost.record.names import RunName
+from epochcost.record.types import Machine
 
 HERE, ELSEWHERE = "0123456789ab", "ba9876543210"
 
@@ -49,7 +50,7 @@ def keep(tmp_path, record):
 def plan(known, folder, kind="complete"):
     return runs.plan(
         known,
-        {"id": HERE, "usable_cores": 2},
+        typed({"id": HERE, "usable_cores": 2}, Machine),
         folder,
         {"mnist": Origin("mirror", kind)},
         folder / "tuned.yaml",

@@ -65,23 +65,23 @@ def test_ids_of_product_and_boot_are_hashed(monkeypatch, tmp_path):
     monkeypatch.setattr(machine, "_PRODUCT", uuid)
     monkeypatch.setattr(machine, "_BOOT", boot)
     before = machine.facts()
-    assert len(before["product"]) == len(before["boot"]) == 12
-    assert before["product"] != before["boot"]
+    assert len(before.product) == len(before.boot) == 12
+    assert before.product != before.boot
     assert not {"4C4C4544", "ff101e19"} & set(str(before).replace("-", " ").split())
     boot.write_text("00000000-15d0-48d1-8f96-68cbbefa6020\n")
     after = machine.facts()
-    assert after["id"] == before["id"], "the plan finds its records after a new start"
-    assert after["boot"] != before["boot"]
-    assert after["product"] == before["product"]
+    assert after.id == before.id, "the plan finds its records after a new start"
+    assert after.boot != before.boot
+    assert after.product == before.product
 
 
 @pytest.mark.parametrize("text", ["00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF", ""])
 def test_what_a_firmware_leaves_empty_is_no_product(monkeypatch, tmp_path, text):
     (tmp_path / "product_uuid").write_text(text)
     monkeypatch.setattr(machine, "_PRODUCT", tmp_path / "product_uuid")
-    assert machine.facts()["product"] is None
+    assert machine.facts().product is None
     monkeypatch.setattr(machine, "_PRODUCT", tmp_path / "none")
-    assert machine.facts()["product"] is None
+    assert machine.facts().product is None
 
 
 @pytest.mark.parametrize(

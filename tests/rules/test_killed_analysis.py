@@ -29,7 +29,9 @@ def measured(tmp_path_factory):
     shutil.copytree(ROOT / "docs/records", clone.folder / "results/runs")
     record = json.loads((ROOT / "tests/record/quick.json").read_text())
     here = machine.facts()
-    record["machine"] |= {key: here[key] for key in ("id", "usable_cores", "logical_cores")}
+    record["machine"] |= {
+        key: getattr(here, key) for key in ("id", "usable_cores", "logical_cores")
+    }
     record["data"]["source"] = "synthetic"
     path = clone.folder / "results/runs/local/mnist_mlp/keras-tensorflow/default-99.json"
     path.write_text(json.dumps(coherent(record)))

@@ -15,7 +15,9 @@ SMALL = ("workloads=mnist_mlp", "frameworks=keras-tensorflow", "data={source: sy
 def measured(clone, record):
     """The clone with the record of a quick run of this machine that took 100 s."""
     here = machine.facts()
-    record["machine"] |= {key: here[key] for key in ("id", "usable_cores", "logical_cores")}
+    record["machine"] |= {
+        key: getattr(here, key) for key in ("id", "usable_cores", "logical_cores")
+    }
     record["data"]["source"] = "synthetic"
     record = coherent(record, wall_s=100)
     path = clone.folder / "results/runs" / f"{record['run']['id']}.json"

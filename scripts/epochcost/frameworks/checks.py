@@ -7,6 +7,7 @@ from epochcost.errors import InputError
 from epochcost.frameworks import tuning, variants
 from epochcost.frameworks.framework import Framework
 from epochcost.measure import gpus, machine
+from epochcost.record.types import Machine
 
 # From cuDNN 9.11 on, and with all of CUDA 13, GPUs older than this (T4, RTX 20) are not supported.
 _OLDEST = (7, 5)
@@ -22,7 +23,7 @@ def check(
     recipe: dict[str, Any],
     variant: str,
     settings: dict[str, Any],
-    here: dict[str, Any],
+    here: Machine,
 ) -> None:
     """Refuse what cannot be done before anything is trained.
 
@@ -36,7 +37,7 @@ def check(
             the machine lacks bfloat16 or a use for oneDNN.
     """
     _check_device(framework, here)
-    if name == "keras-tensorflow" and here["gpus"]:
+    if name == "keras-tensorflow" and here.gpus:
         _check_tensorflow(framework, here)
     if variant == variants.BFLOAT16 and not machine.has_bfloat16(framework.device()):
         raise InputError("this machine has no arithmetic for bfloat16")
@@ -51,7 +52,7 @@ def check(
         )
 
 
-def _check_device(framework: Framework, here: dict[str, Any]) -> None:
+def _check_device(framework: Framework, here: Machine) -> None:
     """Refuse a GPU that the framework cannot use, and another device than the record would name.
 
     Raises:
@@ -59,18 +60,18 @@ def _check_device(framework: Framework, here: dict[str, Any]) -> None:
             driver or the GPU; or it sees a GPU that the driver's library does not.
     """
     own = "name a Python with older libraries (`python:` in config/config.yaml)"
-    if not here["gpus"]:
+    if not here.gpus:
         if framework.device() == "gpu":
             raise InputError(
                 f"{framework.VERSION} sees a GPU, but NVML, the driver's library, does not, so the "
                 "record could not say which"
             )
         return
-    name, cuda = here["gpus"][0]["name"], here["cuda_driver"]
+    name, cuda = here.gpus[0].name, here.cuda_driver
     if cuda and _version("nvidia-cudnn-cu13") and int(cuda.split(".")[0]) < 13:
         raise InputError(
             f"{framework.VERSION} is built for CUDA 13, which needs driver 580 or newer; driver "
-            f"{here['driver']} of {name} has CUDA {cuda}: {own}"
+            f"{here.driver} of {name} has CUDA {cuda}: {own}"
         )
     if _needs_newer_gpus() and any(one < _OLDEST for one in gpus.compute_capabilities()):
         raise InputError(
@@ -84,12 +85,12 @@ def _check_device(framework: Framework, here: dict[str, Any]) -> None:
         )
 
 
-def _check_tensorflow(framework: Framework, here: dict[str, Any]) -> None:
+def _check_tensorflow(framework: Framework, here: Machine) -> None:
     """Refuse a GPU that TensorFlow's own builds, which bring their CUDA, cannot compile for."""
     too_new = any(one >= _TOO_NEW_FOR_TENSORFLOW for one in gpus.compute_capabilities())
     if too_new and _version("nvidia-cudnn-cu12"):
         raise InputError(
-            f"{framework.VERSION} cannot compile for {here['gpus'][0]['name']} (compute capability "
+            f"{framework.VERSION} cannot compile for {here.gpus[0].name} (compute capability "
             "10 or newer); name a Python with a build that can, such as NVIDIA's (`python:` in "
             "config/config.yaml)"
         )

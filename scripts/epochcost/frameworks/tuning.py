@@ -8,6 +8,7 @@ import yaml
 from epochcost import files
 from epochcost.errors import InputError, nearest
 from epochcost.frameworks import variants
+from epochcost.record.types import Machine
 
 _HEAD = """\
 # Settings of the variant `tuned`: machine and cores -> workload -> framework. Each was the fastest
@@ -44,9 +45,9 @@ class Case(NamedTuple):
 _KEYS = {"settings", "version"}
 
 
-def place_of(machine: dict[str, Any]) -> str:
+def place_of(machine: Machine) -> str:
     """What settings are tuned for: a machine, and how many of its cores may be used."""
-    return f"{machine['id']}-{machine['usable_cores']}-cores"
+    return f"{machine.id}-{machine.usable_cores}-cores"
 
 
 class Tuned(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 from epochcost import files
 from epochcost.errors import InputError
 from epochcost.measure import machine, machine_lock, observation, yardstick
+from epochcost.record.types import Machine, document
 
 
 def calibrate(folder: Path, seconds: float) -> tuple[Path, dict[str, Any]]:
@@ -26,14 +27,14 @@ def calibrate(folder: Path, seconds: float) -> tuple[Path, dict[str, Any]]:
             "gpus": [yardstick.gpu(number, seconds) for number in range(_gpus(here))],
         }
     moment = re.sub(r"\D", "", measured_at[:19])
-    path = folder / f"{here['id']}-{moment}.json"
-    files.write_json(path, {"measured_at": measured_at, "machine": here, "can_do": found})
+    path = folder / f"{here.id}-{moment}.json"
+    files.write_json(path, {"measured_at": measured_at, "machine": document(here), "can_do": found})
     return path, found
 
 
-def _gpus(here: dict) -> int:
+def _gpus(here: Machine) -> int:
     """How many GPUs can be measured: none without a PyTorch that sees them."""
-    if not here["gpus"]:
+    if not here.gpus:
         return 0
     try:
         import torch
@@ -43,7 +44,6 @@ def _gpus(here: dict) -> int:
         ) from None
     if not torch.cuda.is_available():
         raise InputError(
-            f"torch {torch.__version__} cannot use {here['gpus'][0]['name']} with driver "
-            f"{here['driver']}"
+            f"torch {torch.__version__} cannot use {here.gpus[0].name} with driver {here.driver}"
         )
     return torch.cuda.device_count()

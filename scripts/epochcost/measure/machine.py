@@ -10,13 +10,14 @@ from typing import Any
 import psutil
 
 from epochcost.measure import cgroups, gpus
+from epochcost.record.types import Gpu, Limits, Machine
 
 _PRODUCT = Path("/sys/class/dmi/id/product_uuid")
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
-def facts() -> dict[str, Any]:
-    """Facts about this machine, as a record holds them; null for what it does not report.
+def facts() -> Machine:
+    """Facts about this machine, as a record holds them; without its cloud, which must be asked.
 
     `id` identifies the machine. It is made from the system's machine id (without one, from D-Bus's,
     the product's, the boot's or the host name), processor, memory and the GPUs that may be used,
@@ -37,7 +38,7 @@ def facts() -> dict[str, Any]:
         "usable_cores": usable_cores(),
         "core_numbers": _core_numbers(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
-        "gpus": found,
+        "gpus": tuple(Gpu(**gpu) for gpu in found),
         **drivers,
         "system": f"{platform.system()} {platform.machine()}",
         "kernel": platform.release(),
@@ -45,9 +46,9 @@ def facts() -> dict[str, Any]:
         "boot": _hashed(_BOOT),
         "cache_kib": _caches(),
         "hypervisor": _hypervisor(),
-        "limits": {"cpus": cgroups.cpus(), "memory_gib": cgroups.memory_gib()},
+        "limits": Limits(cgroups.cpus(), cgroups.memory_gib()),
     }
-    return {"id": _identity(facts), **facts}
+    return Machine(id=_identity(facts), **facts, cloud=None)
 
 
 def usable_cores() -> int:
@@ -92,7 +93,7 @@ def _identity(facts: dict[str, Any]) -> str:
         str(facts["cpu_kind"]),
         str(facts["logical_cores"]),
         str(round(facts["memory_gib"])),
-        *sorted(gpu["uuid"] for gpu in facts["gpus"]),
+        *sorted(gpu.uuid for gpu in facts["gpus"]),
     ]
     return hashlib.sha256("\n".join(["epochcost", *parts]).encode()).hexdigest()[:12]
 

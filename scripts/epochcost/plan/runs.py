@@ -27,7 +27,7 @@ from epochcost.hardware import LOCAL
 from epochcost.measure import variables
 from epochcost.record import hosts, record
 from epochcost.record.names import RunName
-from epochcost.record.types import Record
+from epochcost.record.types import Machine, Record
 from epochcost.results import rows
 from epochcost.statistics import intervals
 
@@ -261,7 +261,7 @@ def _marker(run: RunName, markers: Path) -> Path:
 
 def plan(
     configuration: Configuration,
-    machine: dict[str, Any],
+    machine: Machine,
     records: Path,
     origins: dict[str, Origin],
     tuned: Path,
@@ -369,10 +369,10 @@ def _wish(
     )
 
 
-def _counts(content: Record, wish: Wish, machine: dict[str, Any]) -> bool:
+def _counts(content: Record, wish: Wish, machine: Machine) -> bool:
     """Whether a record is one of the runs that are wanted now."""
     run, there = content.run, content.machine
-    here = there.id == machine["id"] and there.usable_cores == machine["usable_cores"]
+    here = (there.id, there.usable_cores) == (machine.id, machine.usable_cores)
     if run.hardware == LOCAL and not here:
         return False
     if record.recipe_id(content.settings) != record.recipe_id(wish.recipe):

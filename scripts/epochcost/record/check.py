@@ -10,7 +10,8 @@ from pathlib import Path
 from epochcost import files, hardware
 from epochcost.errors import InputError
 from epochcost.hardware import LOCAL
-from epochcost.record.types import TRAIN, Data, Epoch, Record, document
+from epochcost.record.schema import read
+from epochcost.record.types import TRAIN, Data, Epoch, Machine, Record, document
 
 # What a run is judged by where there is no accuracy.
 LOSS = "loss"
@@ -242,7 +243,7 @@ def _other_hardware(name: str, machine: str) -> str | None:
     if name == LOCAL or name not in files.read_yaml(_CATALOGUE):
         return None
     try:
-        hardware.check_machine(name, _CATALOGUE, json.loads(machine))
+        hardware.check_machine(name, _CATALOGUE, read(Machine, json.loads(machine)))
     except InputError as error:
         said = str(error).split("; use hardware")[0]
         return said.replace("this machine", "its machine")

@@ -32,12 +32,10 @@ from epochcost.measure.clock import Clock, Stopwatch, process_age
 from epochcost.measure.progress import Progress
 from epochcost.measure.sampler import Sampler
 from epochcost.record import place as places
-from epochcost.record import schema
 from epochcost.record.record import recipe_id
 from epochcost.record.types import (
     Commit,
     Failure,
-    Machine,
     Record,
     Run,
     Software,
@@ -57,7 +55,7 @@ def run(training: Training) -> None:
     if training.record:
         place = places.Place(training.record)
     else:
-        place = places.reserve(RECORDS, training.run, training.machine["id"])
+        place = places.reserve(RECORDS, training.run, training.machine.id)
     progress = Progress(training.progress)
     progress.waits()
     try:
@@ -139,7 +137,7 @@ def _measured(
     samples = (len(task.split.x_train), task.split.validation_samples)
     commit = revision.commit(ROOT)
     about = observation.About(
-        machine=schema.read(Machine, training.machine),
+        machine=training.machine,
         yardstick=rates and Yardstick(**rates),
         git=commit and Commit(**commit),
         seed=task.seed,

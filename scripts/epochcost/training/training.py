@@ -1,6 +1,6 @@
 """What one training is: all that was asked for, and all that is read for it, in one object."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from epochcost.measure.clock import Stopwatch
 from epochcost.models import recipes
 from epochcost.record.names import RunName
 from epochcost.record.record import recipe_id
+from epochcost.record.types import Cloud, Machine
 
 ROOT = Path(__file__).resolve().parents[3]
 RECORDS = Path("results/runs")
@@ -47,7 +48,7 @@ class Training:
     data: Path
     manifest: dict[str, Any]
     weights: Path | None
-    machine: dict[str, Any]
+    machine: Machine
     describing_s: float
     record: Path | None
     time_limit: float | None
@@ -100,7 +101,8 @@ def read(
     if manifest["dataset"] != recipe["dataset"]:
         raise InputError(f"{data} holds {manifest['dataset']}, not {recipe['dataset']}")
     stopwatch = Stopwatch()
-    here = machine.facts() | {"cloud": cloud.identify()}
+    asked = cloud.identify()
+    here = replace(machine.facts(), cloud=asked and Cloud(**asked))
     describing_s = stopwatch.seconds()
     check_machine(hardware, ROOT / "config/hardware.yaml", here)
     variants.variant_of(variant)
