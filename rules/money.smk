@@ -1,19 +1,32 @@
 # What a buyer asks: where to train, and what a plan will cost.
 
 
+rule plan:
+    output:
+        temp("results/plan.csv"),
+    log:
+        "logs/plan.log",
+    localrule: True
+    message:
+        "Writing down what is planned"
+    run:
+        Path(output[0]).write_text(plan_table())
+
+
 rule estimate:
+    input:
+        "results/plan.csv",
     log:
         "logs/estimate.log",
     localrule: True
     conda:
         "../envs/workflow.yaml"
     params:
-        plan=lambda wildcards: plan_file(),
         options=estimate_options(),
     message:
         "Adding up what is planned"
     shell:
-        "python scripts/estimate.py {params.plan:q} {params.options:q} 2>&1 | tee {log:q}"
+        "python scripts/estimate.py {input:q} {params.options:q} 2>&1 | tee {log:q}"
 
 
 rule prices:

@@ -13,7 +13,7 @@ rule tune_one:
     wildcard_constraints:
         workload="[a-z0-9_]+",
         framework="[a-z0-9-]+",
-        what="[0-9a-f]{8}-[a-z]+",
+        what="[0-9a-f]{8}-[a-z]+(-[0-9]+)?",
     priority: FIRST
     localrule: True
     conda:

@@ -42,12 +42,11 @@ def test_settings_of_another_recipe_or_kind_of_data_do_not_count(tmp_path, chang
     tuning.save(path, other, {"compile": True}, "torch 2")
     assert tuning.settings_of("tuned", path, HERE) is None
     assert tuning.find(path, HERE) is None
-    (folder / HERE.marker).parent.mkdir(parents=True)
-    for marker in (HERE.marker, other.marker):
-        (folder / marker).touch()
-    tuning.drop_stale_markers(path, folder)
-    assert not (folder / HERE.marker).exists()
-    assert (folder / other.marker).exists()
+    (folder / HERE.marker(1)).parent.mkdir(parents=True)
+    for case in (HERE, other):
+        (folder / case.marker(1)).touch()
+    assert tuning.marker(HERE, path, folder) == folder / HERE.marker(2)
+    assert tuning.marker(other, path, folder) == folder / other.marker(1)
     # Each keeps its own.
     tuning.save(path, HERE, {}, "torch 2")
     found = [tuning.settings_of("tuned", path, case) for case in (HERE, other)]
@@ -529,7 +528,7 @@ def test_a_python_without_statistics_does_not_begin_to_search(pythons, few, tmp_
 
 
 def test_a_damaged_file_and_a_lost_entry_are_cared_for(tmp_path):
-    path, marker = tmp_path / "tuned.yaml", tmp_path / "tuning" / HERE.marker
+    path, marker = tmp_path / "tuned.yaml", tmp_path / "tuning" / HERE.marker(1)
     marker.parent.mkdir(parents=True)
     marker.touch()
     half = "a: {b: {c: {d: {settings: {}}}}}"
@@ -538,11 +537,10 @@ def test_a_damaged_file_and_a_lost_entry_are_cared_for(tmp_path):
         with pytest.raises(InputError, match=r"is not what scripts/tune\.py writes; delete it"):
             tuning.load(path)
     tuning.save(path.with_name("other.yaml"), HERE, {}, "torch 2")
-    tuning.drop_stale_markers(path.with_name("other.yaml"), tmp_path / "tuning")
-    assert marker.exists()
+    folder = tmp_path / "tuning"
+    assert tuning.marker(HERE, path.with_name("other.yaml"), folder) == marker
     path.unlink()
-    tuning.drop_stale_markers(path, tmp_path / "tuning")
-    assert not marker.exists()
+    assert tuning.marker(HERE, path, folder) == folder / HERE.marker(2)
 
 
 def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(pythons, few, tmp_path):

@@ -26,9 +26,14 @@ PRICES = [Path("data/published/prices.csv"), Path("config/prices.csv")]
 CLOUD = workflow.storage_settings.default_storage_provider is not None
 SENT = CLOUD and not workflow.is_main_process
 
+# Whether jobs will run, and not just be looked at: only then is anything changed, locked or asked.
+RUNS_JOBS = not workflow.is_main_process or call.runs_jobs(
+    sys.argv, workflow.output_settings.dryrun
+)
+
 # Bad input ends here with one line, before a graph of jobs is built.
 try:
-    if workflow.is_main_process:
+    if workflow.is_main_process and RUNS_JOBS:
         lock.enter(Path(".snakemake"))
     KNOWN = configuration.load(config, Path(workflow.basedir))
     if KNOWN.mirror:
@@ -36,27 +41,30 @@ try:
         os.environ[configuration.MIRROR_VARIABLE] = str(KNOWN.mirror)
     MACHINE = machine.facts()
     choose = (KNOWN.datasets, KNOWN["data"]["source"], KNOWN.mirror, RAW)
+    reachable = registry.can_fetch if RUNS_JOBS else None
     ORIGINS = {}
     if not SENT:
-        ORIGINS |= {name: registry.choose_origin(name, *choose) for name in KNOWN.datasets_needed()}
-        ORIGINS |= {name: registry.choose_weights(name, *choose) for name in KNOWN.weights_needed()}
+        ORIGINS |= {
+            name: registry.choose_origin(name, *choose, reachable)
+            for name in KNOWN.datasets_needed()
+        }
+        ORIGINS |= {
+            name: registry.choose_weights(name, *choose, reachable)
+            for name in KNOWN.weights_needed()
+        }
     if workflow.is_main_process:
         # Records that something else has deleted, such as `dvc pull --force`, are no missing runs.
-        if not workflow.output_settings.dryrun:
+        if RUNS_JOBS:
             for line in merge.came_back(backup.settle(RECORDS)):
                 print(f"epochcost: {line}", file=sys.stderr)
         elif gone := backup.gone(RECORDS):
             sys.exit(
                 f"epochcost: {len(gone)} records are gone from {RECORDS}, such as the one of "
-                f"{gone[0]}; a call without -n brings them back"
+                f"{gone[0]}; a call that runs jobs brings them back"
             )
-    PLAN = None if SENT else planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
+    PLAN = None if SENT else planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED, MARKERS)
     if CLOUD:
         configuration.check_cloud(KNOWN)
-    if workflow.is_main_process:
-        # While a job runs elsewhere, its record may be on its way.
-        PLAN.drop_stale_markers(RECORDS, MARKERS)
-        tuning.drop_stale_markers(TUNED, TUNING)
     prices.load(*PRICES, rates=KNOWN["exchange_rates"])
     configuration.check_legacy(KNOWN["frameworks"], Path(".venvs"))
 except (InputError, OSError) as error:

@@ -6,7 +6,6 @@ import subprocess
 import tempfile
 from functools import cache
 
-from epochcost import files
 from epochcost.record.record import recipe_id
 
 # What trainings wait for comes before any of them, so that they follow each other without a gap.
@@ -35,7 +34,7 @@ def hardware_to_train():
 
 def runs_of_round(number):
     """The files for the runs of a round, which follow from the rounds before."""
-    plan = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED)
+    plan = planning.plan(KNOWN, MACHINE, RECORDS, ORIGINS, TUNED, MARKERS)
     return plan.files(plan.round(number), RECORDS, MARKERS)
 
 
@@ -89,13 +88,6 @@ def plan_table():
         ",".join([*map(str, vars(run).values()), trained[run.workload]]) for run in PLAN.missing
     ]
     return "\n".join(["hardware,workload,framework,variant,trial,recipe,data", *lines, ""])
-
-
-def plan_file():
-    """The table of the plan as a file."""
-    path = Path("results/plan.csv")
-    files.write_text(path, plan_table())
-    return str(path)
 
 
 @cache

@@ -97,7 +97,7 @@ def tuning_of(run):
 def tuning_marker(workload, framework):
     """The file that says that a framework was tuned for a workload on this machine."""
     case = planning.case(KNOWN, ORIGINS, tuning.place_of(MACHINE), workload, framework)
-    return str(TUNING / case.marker)
+    return str(tuning.marker(case, TUNED, TUNING))
 
 
 def tunings():

@@ -31,6 +31,31 @@ def begin(words: Sequence[str]) -> None:
         sys.exit(f"{SIGNATURE}: {one_line(error)}")
 
 
+# Options of Snakemake's with which it runs no job of the workflow.
+_LOOKS = {
+    *("-n", "--dry-run", "--dryrun", "--dag", "--rulegraph", "--filegraph", "--d3dag", "--lint"),
+    *("-l", "--list", "--list-rules", "--lt", "--list-target-rules", "--report", "--archive"),
+    *("-S", "--summary", "-D", "--detailed-summary", "--lc", "--list-changes", "--li", "--lp"),
+    *("--list-input-changes", "--list-params-changes", "--lu", "--list-untracked", "--unlock"),
+    *("--containerize", "--export-cwl", "--generate-unit-tests", "--cleanup-metadata"),
+    *("--list-conda-envs", "--conda-cleanup-envs", "--conda-create-envs-only"),
+    *("--delete-all-output", "--delete-temp-output"),
+}
+
+
+def runs_jobs(command: Sequence[str], dryrun: bool) -> bool:
+    """Whether a call will run jobs. Only then may reading the workflow change or ask anything.
+
+    Args:
+        command: the whole call.
+        dryrun: whether Snakemake says that it is a dry run.
+    """
+    program, *words = command
+    asked = {word.partition("=")[0] for word in words}
+    is_snakemake = Path(program).name in ("snakemake", "__main__.py")
+    return is_snakemake and not dryrun and asked.isdisjoint(_LOOKS)
+
+
 def check_folder(folder: Path) -> None:
     """Refuse a folder whose path Snakemake, or a search path of programs, takes apart."""
     for sign, why in (

@@ -80,7 +80,7 @@ def choose_origin(
         source: `data.source` of the configuration.
         mirror: the mirror folder, or None.
         raw: the folder of files fetched before; `auto` keeps to what is there.
-        reachable: tells whether a URL can be fetched (used only by `auto`).
+        reachable: tells whether a URL can be fetched (used only by `auto`); None: assume it.
 
     Raises:
         InputError: the named source does not hold the data set, or the mirror does not exist.
@@ -104,7 +104,10 @@ def choose_origin(
         if origin is not None:
             return origin if origin.kind == "complete" else _noticed(origin, name, choices)
     downloadable = next((a for a in choices if a.downloadable), None)
-    if downloadable and (reachable or can_fetch)(downloadable.files[0].url):
+    if downloadable and reachable is None:
+        notice = f"{name}: its server is asked when jobs run; generated data may take their place"
+        return Origin("canonical", downloadable.kind, notice)
+    if downloadable and reachable(downloadable.files[0].url):
         return Origin("canonical", downloadable.kind)
     return Origin(
         SYNTHETIC,

@@ -1,5 +1,6 @@
 """config/tuned.yaml: the fastest settings found, by machine, workload and framework."""
 
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,10 +37,10 @@ class Case(NamedTuple):
         """The recipe and the data in one word."""
         return f"{self.recipe}-{self.data}"
 
-    @property
-    def marker(self) -> Path:
-        """The file below results/tuning that says that the search was made."""
-        return Path(self.place, self.workload, self.framework, f"tuned-{self.what}")
+    def marker(self, number: int) -> Path:
+        """The file below results/tuning that says that a search was made; the first is 1."""
+        name = f"tuned-{self.what}" + (f"-{number}" if number > 1 else "")
+        return Path(self.place, self.workload, self.framework, name)
 
 
 _KEYS = {"settings", "version"}
@@ -145,14 +146,12 @@ def check(settings: dict[str, Any], choices: dict[str, list], framework: str) ->
             raise InputError(f"{framework}: {name} cannot be {value}; it can be {allowed}")
 
 
-def drop_stale_markers(path: Path, folder: Path) -> None:
-    """Remove the markers of searches whose result is gone, so that they are made again.
+def marker(case: Case, path: Path, folder: Path) -> Path:
+    """The file that says that a case was searched; a new one where its result is gone.
 
     Args:
         path: config/tuned.yaml.
-        folder: results/tuning, which has the markers (`Case.marker`).
+        folder: results/tuning, which has the markers.
     """
-    for marker in folder.glob("*/*/*/tuned-*-*"):
-        case = Case(*marker.parts[-4:-1], *marker.name.split("-")[1:])
-        if find(path, case) is None:
-            marker.unlink()
+    made = next(n for n in count() if not (folder / case.marker(n + 1)).exists())
+    return folder / case.marker(made + 1 if find(path, case) is None else max(made, 1))

@@ -205,14 +205,6 @@ class Plan:
             found[RunName.at(path)].append(path)
         return dict(found)
 
-    def drop_stale_markers(self, records: Path, markers: Path) -> None:
-        """Remove the markers of runs whose records are gone, so that they are made again."""
-        for run in self.possible:
-            marker = _marker(run, markers)
-            # Another process may just have made it.
-            if marker.is_file() and not run.records(records):
-                marker.unlink(missing_ok=True)
-
     def pattern(self, hardware: str) -> str:
         """A regular expression for the names of runs on `hardware`, such as those of `RunName.on`.
 
@@ -265,6 +257,7 @@ def plan(
     records: Path,
     origins: dict[str, Origin],
     tuned: Path,
+    markers: Path | None = None,
 ) -> Plan:
     """Compare what is wanted with the existing records.
 
@@ -274,6 +267,7 @@ def plan(
         records: results/runs.
         origins: where each data set comes from; only runs on the same kind of data count.
         tuned: config/tuned.yaml; only runs with the settings in it count.
+        markers: results/made; the trial of a marker is taken, also where its record is gone.
     """
     existing = record.find(records)
     by_folder: dict[Path, list[Path]] = defaultdict(list)
@@ -288,7 +282,14 @@ def plan(
 
     @cache
     def taken_in(*names: str) -> set[RunName]:
-        return record.taken(records.joinpath(*names))
+        hardware, workload, framework = names
+        made = markers.joinpath(*names).glob("*-*") if markers else ()
+        parts = (path.name.rpartition("-") for path in made)
+        marked = {
+            RunName(hardware, workload, framework, variant, int(trial))
+            for variant, _, trial in parts
+        }
+        return record.taken(records.joinpath(*names)) | marked
 
     found = []
     for names in _combinations(configuration):

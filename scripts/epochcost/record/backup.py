@@ -39,7 +39,7 @@ def alone(root: Path):
 
 def gone(root: Path) -> list[Path]:
     """The copies that `settle` would bring records back from."""
-    _, left = _unmatched(root)
+    _, left = _unmatched(root, notes=False)
     if not left:
         return []
     there = {one.identity for _, one in record.read_all(root)}
@@ -66,18 +66,22 @@ def _settle(root: Path) -> dict[Path, Path]:
     return {place.put(root, record.read(copy), copy.read_bytes()): copy for copy in copies}
 
 
-def _unmatched(root: Path) -> tuple[list[Path], list[Path]]:
-    """Records without a copy, and copies without a record of their content."""
+def _unmatched(root: Path, notes: bool = True) -> tuple[list[Path], list[Path]]:
+    """Records without a copy, and copies without a record of their content.
+
+    Args:
+        notes: whether to give what was compared one date, so that it need not be compared again.
+    """
     kept = place.copies(root)
     records = {path.relative_to(root): path for path in record.find(root)}
     copies = {path.relative_to(kept): path for path in record.find(kept)}
     return (
         [path for name, path in records.items() if name not in copies],
-        [copy for name, copy in copies.items() if not _same(records.get(name), copy)],
+        [copy for name, copy in copies.items() if not _same(records.get(name), copy, notes)],
     )
 
 
-def _same(path: Path | None, copy: Path) -> bool:
+def _same(path: Path | None, copy: Path, notes: bool) -> bool:
     """Whether two files have one content; those that were compared before have one date."""
     if path is None:
         return False
@@ -89,7 +93,8 @@ def _same(path: Path | None, copy: Path) -> bool:
             return True
         if files.sha256(path) != files.sha256(copy):
             return False
-        os.utime(copy, ns=(others.st_atime_ns, facts.st_mtime_ns))
+        if notes:
+            os.utime(copy, ns=(others.st_atime_ns, facts.st_mtime_ns))
     except OSError:
         return False
     return True
