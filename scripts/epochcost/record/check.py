@@ -16,21 +16,11 @@ from epochcost.record.types import TRAIN, Data, Epoch, Machine, Record, document
 # What a run is judged by where there is no accuracy.
 LOSS = "loss"
 _ACCURACY = "val_accuracy"
-# What a recipe asks for, as a record repeats it.
-_ASKED = ("metric", "target")
 _CATALOGUE = Path(__file__).resolve().parents[3] / "config/hardware.yaml"
 # Sums of the same seconds in another order, and times that are rounded.
 _SAME, _SAME_S = 0.01, 0.01
 # What phases of early versions counted twice; what a clock's date is off by.
 _ABOUT, _ABOUT_S = 0.1, 60.0
-# Parts of the processors, the memory or the time.
-_SHARES = {
-    "utilisation": ("cpu_share", "gpu_share"),
-    "noise": (
-        "others_cpu_share", "steal_share", "disturbed_share", "memory_stalled_share",
-        "quota_waited_share",
-    ),
-}  # fmt: skip
 # What tables can hold as a date, and when the first of these models was trained.
 _YEARS = range(2015, 2200)
 
@@ -60,7 +50,6 @@ def _contradictions(record: Record) -> Iterator[str]:
     yield from _quality(record)
     yield from _data(record)
     yield from _machine(record)
-    yield from _seen(record)
 
 
 def _outcome(record: Record) -> Iterator[str]:
@@ -71,9 +60,7 @@ def _outcome(record: Record) -> Iterator[str]:
 
 def _dates(record: Record) -> Iterator[str]:
     """Its two dates, and whether there is room between them for the time that it took."""
-    begin, end = (
-        datetime.fromisoformat(text) for text in (record.run.started_at, record.run.finished_at)
-    )
+    begin, end = map(datetime.fromisoformat, (record.run.started_at, record.run.finished_at))
     if begin.year not in _YEARS or end.year not in _YEARS:
         yield f"it is of the year {begin.year}"
     elif end > datetime.now(UTC) + timedelta(days=1):
@@ -142,6 +129,10 @@ def _times(record: Record) -> Iterator[str]:
         # The epoch in which a run failed is in its phases alone.
         if _exceeds(inside, outside) or (record.status == "ok" and _exceeds(outside, inside)):
             yield f"{name} took {inside:g} s by its epochs, and {outside:g} s by its phases"
+    # Sleep of the machine is in no time of the run.
+    paused = sum(one.seconds for one in record.noise.pauses or () if one.cause != "suspended")
+    if paused > wall * (1 + _ABOUT) + _ABOUT_S:
+        yield f"it was paused for {paused:g} s, and took {wall:g} s"
 
 
 def _blocks(record: Record) -> Iterator[str]:
@@ -167,10 +158,8 @@ def _blocks(record: Record) -> Iterator[str]:
 def _quality(record: Record) -> Iterator[str]:
     quality, wanted = record.quality, record.settings.get("quality")
     metric, value, target = quality.metric, quality.value, quality.target
-    if isinstance(wanted, dict) and (wanted.get("metric"), wanted.get("target")) != (
-        metric,
-        target,
-    ):
+    asked = isinstance(wanted, dict) and (wanted.get("metric"), wanted.get("target"))
+    if asked and asked != (metric, target):
         yield f"it was judged by {metric} {target:g}, and its recipe asks for something else"
     if metric == _ACCURACY and not 0 <= (value or 0) <= 1:
         yield f"its accuracy is {value:g}"
@@ -188,8 +177,6 @@ def _data(record: Record) -> Iterator[str]:
     settings, data = record.settings, record.data
     if settings.get("dataset", data.dataset) != data.dataset:
         yield f"it trained on {data.dataset[:40]!r}, and its recipe on another data set"
-    if data.train_samples < 1:
-        yield "it trained on no samples"
     if ("weights" in settings) != (record.weights is not None):
         yield "either its recipe or the run itself started from weights, and not both"
     steady = record.steady_state
@@ -201,37 +188,15 @@ def _machine(record: Record) -> Iterator[str]:
     machine, devices = record.machine, record.software.settings.get("devices", 1)
     # GPUs of other makers than NVIDIA are not described.
     on_gpu = machine.gpus and record.software.device == "gpu"
-    if not 1 <= machine.usable_cores <= machine.logical_cores:
+    if machine.usable_cores > machine.logical_cores:
         yield f"it had {machine.usable_cores} of {machine.logical_cores} cores"
     if not isinstance(devices, int) or isinstance(devices, bool) or devices < 1:
         yield "its number of devices is none"
     elif on_gpu and devices > len(machine.gpus):
         yield f"it trained on {devices} of {len(machine.gpus)} GPUs"
-    if reason := _other_hardware(
-        record.run.hardware, json.dumps(document(machine), sort_keys=True)
-    ):
+    facts = json.dumps(document(machine), sort_keys=True)
+    if reason := _other_hardware(record.run.hardware, facts):
         yield reason
-
-
-def _seen(record: Record) -> Iterator[str]:
-    """What was seen beside the run: shares of a whole, amounts, and pauses within it."""
-    used, noise = record.utilisation, record.noise
-    shares = {
-        name: getattr(getattr(record, part), name)
-        for part, names in _SHARES.items()
-        for name in names
-    }
-    shares |= {f"GPU {number} share": gpu.share for number, gpu in enumerate(used.gpus)}
-    for name, share in shares.items():
-        if share is not None and not 0 <= share <= 1 + _ABOUT:
-            yield f"its {name.replace('_', ' ')} is {share:g}"
-    for name, amount in (("energy", record.energy_j), ("memory", used.peak_rss_mib)):
-        if amount is not None and amount < 0:
-            yield f"its {name} is {amount:g}"
-    # Sleep of the machine is in no time of the run.
-    pauses = [one.seconds for one in noise.pauses or () if one.cause != "suspended"]
-    if sum(pauses) > record.wall_s * (1 + _ABOUT) + _ABOUT_S:
-        yield f"it was paused for {sum(pauses):g} s, and took {record.wall_s:g} s"
 
 
 @cache

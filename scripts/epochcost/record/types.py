@@ -18,7 +18,8 @@ TRAIN, EVALUATE = "train", "evaluate"
 _NO_OVERHEAD = ("first_step", "train", "evaluate", "predict", "measuring")
 
 Seconds = Amount = Annotated[float, ("minimum", 0)]
-Share = Annotated[float, ("minimum", 0), ("maximum", 1)]
+# Parts of the processors, the memory or the time, with the inaccuracy of two clocks.
+Share = Annotated[float, ("minimum", 0), ("maximum", 1.1)]
 Count = Annotated[int, ("minimum", 0)]
 Number = Annotated[int, ("minimum", 1)]
 Hash = Annotated[str, ("pattern", "^[0-9a-f]{12}$")]
@@ -92,8 +93,8 @@ class Machine:
     cpu_model: str
     cpu_kind: str | None
     physical_cores: int | None
-    logical_cores: Count
-    usable_cores: Count
+    logical_cores: Number
+    usable_cores: Number
     core_numbers: str | None = None
     memory_gib: Amount
     gpus: tuple[Gpu, ...]
@@ -132,7 +133,7 @@ class Data:
     dataset: str
     source: Literal["canonical", "mirror", "synthetic"]
     complete: bool
-    train_samples: Count
+    train_samples: Number
     validation_samples: Count
     skipped: Count
     sha256: Checksum
@@ -294,7 +295,7 @@ class GpuUse:
     """How a GPU was used; processes_before: of others. Shares are 0 to 1."""
 
     uuid: str
-    share: float | None
+    share: Share | None
     peak_memory_mib: float | None
     power_w: float | None
     clock_mhz: Spread | None
@@ -308,9 +309,9 @@ class GpuUse:
 class Utilisation:
     """How much of the machine the run used; gpu_share is the mean over GPUs."""
 
-    cpu_share: float | None
-    gpu_share: float | None
-    peak_rss_mib: float | None
+    cpu_share: Share | None
+    gpu_share: Share | None
+    peak_rss_mib: Amount | None
     gpus: tuple[GpuUse, ...]
     samples: Count | None
 
@@ -336,14 +337,14 @@ class Noise:
     long the run stood still; None where that was not looked for.
     """
 
-    others_cpu_share: float | None
-    steal_share: float | None
+    others_cpu_share: Share | None
+    steal_share: Share | None
     disturbed_share: Share | None
     cpu_mhz: Spread | None
     throttled: Count | None
     swapped_mib: float | None
-    memory_stalled_share: float | None
-    quota_waited_share: float | None
+    memory_stalled_share: Share | None
+    quota_waited_share: Share | None
     paused_s: Seconds | None
     pauses: tuple[Pause, ...] | None
     flags: tuple[str, ...]
@@ -382,7 +383,7 @@ class Record:
     flop_per_sample: Count | None
     steady_state: SteadyState | None
     utilisation: Utilisation
-    energy_j: float | None
+    energy_j: Amount | None
     energy_method: str | None
     interruptions: Count
     noise: Noise
