@@ -10,6 +10,7 @@ from epochcost import configuration, files
 from epochcost.data.registry import Origin
 from epochcost.errors import InputError
 from epochcost.plan import runs
+from epochcost.record import record as records
 from epochcost.record.names import RunName
 from epochcost.record.types import Machine
 
@@ -83,6 +84,18 @@ def test_another_machine_counts_for_rented_hardware_but_not_for_local(known, tmp
     assert trials(plan(known(), tmp_path)) == [2]
     keep(1, machine=ELSEWHERE, hardware="gce-t4")
     assert plan(known(hardware=["gce-t4"]), tmp_path).missing == []
+
+
+def test_runs_of_two_machines_under_one_number_are_two(known, tmp_path, keep):
+    keep(1, machine=ELSEWHERE, hardware="gce-t4")
+    records.migrate(tmp_path)
+    keep(1, hardware="gce-t4")
+    result = plan(known(hardware=["gce-t4"], runs=3), tmp_path)
+    assert trials(result) == [2]
+    assert len(result.files(result.round(1), tmp_path, tmp_path / "made")) == 2
+    assert result.inputs(tmp_path, tmp_path / "made", missing=False) == sorted(
+        map(str, records.find(tmp_path))
+    )
 
 
 def test_another_scale_or_other_data_is_a_new_trial(known, tmp_path, keep):
