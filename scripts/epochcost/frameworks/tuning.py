@@ -126,7 +126,7 @@ def save(path: Path, case: Case, settings: dict[str, Any], version: str) -> None
 
 
 def refuse_devices(settings: dict[str, Any]) -> None:
-    """Refuse a number of devices: `frameworks.load` would act on it before `check` is reached."""
+    """Refuse a number of devices: `framework.prepare` would act on it before `check` is reached."""
     if "devices" in settings:
         raise InputError("devices are no setting to tune; use the variant devices_2 (3, 4, ...)")
 
