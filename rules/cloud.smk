@@ -58,8 +58,11 @@ for hardware in KNOWN["hardware"]:
         conda:
             "../envs/workflow.yaml"
         threads: lambda wildcards, hardware=hardware: threads_of(hardware)
+        resources:
+            **resources_of(hardware),
         params:
-            python=lambda wildcards: own_python(wildcards.framework) or "python",
+            python=lambda wildcards, hardware=hardware: own_python(wildcards.framework, hardware)
+            or "python",
             options=words(settings_of_trainings(hardware)),
         message:
             "Training {wildcards.workload} with {wildcards.framework}, trial {wildcards.trial}: "

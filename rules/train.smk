@@ -45,6 +45,8 @@ for hardware in KNOWN["hardware"]:
         conda:
             conda_of_trainings(hardware)
         threads: lambda wildcards, hardware=hardware: threads_of(hardware)
+        resources:
+            **resources_of(hardware),
         params:
             settings=json.dumps(settings_of_trainings(hardware)),
         message:

@@ -50,7 +50,7 @@ def test_words_at_which_snakemake_stumbles_or_that_it_drops_are_refused(words, s
         ["--config", "data={source: auto}", "data={mirror: /x}"],  # which Snakemake merges
         ["--config", "python={'torch': '/x'}", "price=0.10", "max_cost_usd="],
         ["--configfile", str(ROOT / "config/config.yaml"), "--config", "runs=2"],
-        ["--profile", "gce-t4", "--cores", "2"],
+        ["--profile", "slurm", "--cores", "2"],
     ],
 )
 def test_words_that_snakemake_understands_are_left_alone(words):
@@ -60,6 +60,7 @@ def test_words_that_snakemake_understands_are_left_alone(words):
 @pytest.mark.parametrize("profile", sorted((ROOT / "profiles").iterdir()), ids=lambda p: p.name)
 def test_the_shipped_profiles_can_be_read(profile):
     call.check_words(["--profile", str(profile)])
+    call.check_words(["--profile", profile.name])
 
 
 @pytest.mark.parametrize(

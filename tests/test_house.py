@@ -77,16 +77,13 @@ def test_scripts_run_alone(script):
     assert done.stdout.startswith("usage: ")
 
 
-def test_every_profile_but_the_default_is_at_the_root_as_links_to_its_files():
-    """Not as a link to its folder: Snakemake packs `gce-t4/hardware.yaml` for the machines of a
-    cloud beside all that git has, in any order, and below a link that points nowhere yet it cannot
-    be unpacked."""
+def test_every_profile_but_the_default_is_at_the_root_as_a_link_to_its_file():
+    """Not to its folder: Snakemake packs what git has for the machines of a cloud in any order, and
+    below a link that points nowhere yet nothing can be unpacked."""
     profiles = {path.name for path in (ROOT / "profiles").iterdir()} - {"default"}
-    for name in profiles:
-        assert not (ROOT / name).is_symlink()
-        links = {path.name: os.readlink(path) for path in (ROOT / name).iterdir()}
-        files = [path.name for path in (ROOT / "profiles" / name).iterdir()]
-        assert links == {file: f"../profiles/{name}/{file}" for file in files}
+    links = {path.name: os.readlink(path) for path in ROOT.iterdir() if path.is_symlink()}
+    shipped = {name: target for name, target in links.items() if not name.startswith(".")}
+    assert shipped == {name: f"profiles/{name}/profile.yaml" for name in profiles}
 
 
 def test_what_git_has_can_be_unpacked_in_any_order():

@@ -37,22 +37,23 @@ def conda_of_trainings(hardware):
     return lambda wildcards: conda_file(RunName.on(hardware, wildcards.run).framework, hardware)
 
 
-def own_python(framework):
+def own_python(framework, hardware):
     """The interpreter that the configuration names for a framework, if it names one."""
-    return KNOWN["python"].get(frameworks.FRAMEWORKS[framework].environment)
+    python = KNOWN["python"].get(frameworks.FRAMEWORKS[framework].environment)
+    return python and python.replace("DEVICE", "gpu" if has_gpu(hardware) else "cpu")
 
 
 def environment_marker(framework, hardware):
     """The file that says that a framework's environment is ready; none if managed elsewhere."""
-    if USES_CONDA or own_python(framework):
+    if USES_CONDA or own_python(framework, hardware):
         return []
     return f".venvs/{environment_of(framework, hardware)}/ready"
 
 
 def python_of(framework, hardware):
     """The interpreter that trains."""
-    if own_python(framework):
-        return own_python(framework)
+    if own_python(framework, hardware):
+        return own_python(framework, hardware)
     if USES_CONDA or frameworks.FRAMEWORKS[framework].legacy:
         return "python"  # of the workflow; a legacy framework finds its own
     return f".venvs/{environment_of(framework, hardware)}/bin/python"
@@ -65,5 +66,5 @@ def environments_needed():
         for hardware in KNOWN["hardware"]
         for workload in KNOWN["workloads"]
         for framework in KNOWN.frameworks_of(workload)
-        if not own_python(framework)
+        if not own_python(framework, hardware)
     }

@@ -12,6 +12,7 @@ from epochcost.money import market, successors
 from epochcost.hardware import check_devices, check_machine, is_unsupported
 from epochcost.measure import cloud
 from epochcost.measure.machine import has_bfloat16
+from epochcost.plan import resources
 from epochcost.record.types import Cloud
 
 
@@ -35,8 +36,7 @@ def check_plan():
         refuse_retired_hardware,
         refuse_gpus_older_than_frameworks,
         refuse_other_hardware,
-        refuse_hardware_without_partition,
-        refuse_hardware_without_cores,
+        refuse_hardware_out_of_reach,
         refuse_own_python_without_packages,
     ):
         refuse()
@@ -51,12 +51,10 @@ def check_plan():
 def executor():
     """What this call sends trainings to, or would, were it no dry run; None for this machine.
 
-    Snakemake tells a dry run's workflow nothing of it, but that it is not this machine: then a
-    number of jobs is required.
+    While the rules are read, Snakemake tells of it only that it is not this machine: then a number
+    of jobs is required.
     """
-    if not workflow.output_settings.dryrun:
-        return None if workflow.local_exec else workflow.executor_plugin.name
-    if workflow.resource_settings.nodes is None:
+    if workflow.resource_settings.nodes is None or not workflow.is_main_process:
         return None
     with contextlib.redirect_stderr(io.StringIO()):  # which profiles there are was said before
         _, arguments = cli.parse_args(sys.argv[1:])
@@ -65,16 +63,21 @@ def executor():
 
 # How executors are called, and which resource of a training says where it goes.
 PLACES = {
-    "slurm": ("Slurm", "slurm_partition", "partition"),
-    "googlebatch": ("Google Batch", "googlebatch_machine_type", "machine type"),
-    "kubernetes": ("Kubernetes", "machine_type", "nodes of type"),
-    "aws-batch": ("AWS Batch", None, None),
+    resources.SLURM: ("Slurm", "slurm_partition", "partition"),
+    resources.GOOGLE_BATCH: ("Google Batch", "googlebatch_machine_type", "machine type"),
+    resources.KUBERNETES: ("Kubernetes", "machine_type", "nodes of type"),
+    resources.AWS_BATCH: ("AWS Batch", None, None),
 }
 
 
-def resources_of(name):
-    """What the profile sets for trainings on some hardware."""
-    return workflow.resource_settings.overwrite_resources.get(rule_name("train", name), {})
+def resources_of(hardware):
+    """What trainings on the hardware ask of where this call sends them."""
+    return resources.resources_of(KNOWN.catalogue[hardware], executor())
+
+
+def given_resources(hardware):
+    """What the call or its profile sets of them (`--set-resources`)."""
+    return workflow.resource_settings.overwrite_resources.get(rule_name("train", hardware), {})
 
 
 def say_where():
@@ -84,17 +87,14 @@ def say_where():
     place, resource, what = PLACES.get(executor(), (executor(), None, None))
     goals = []
     for name in hardware_to_train():
-        goal = resources_of(name).get(resource)
-        goals.append(f"{name} to {what} {goal.raw}" if goal else name)
+        given = given_resources(name).get(resource)
+        goal = given.raw if given else resources_of(name).get(resource)
+        goals.append(f"{name} to {what} {goal}" if goal else name)
     # An id of a provider's stands for the same machine elsewhere.
     providers = {KNOWN.catalogue[name].get("provider") for name in hardware_to_train()}
     elsewhere = " or ".join(sorted(providers - {None, "own"})) if executor() == "slurm" else ""
     note = f"; nothing is rented from {elsewhere}" if elsewhere else ""
     print(f"epochcost: trainings are sent to {place}: {', '.join(goals)}{note}", file=sys.stderr)
-
-
-# Executors that rent a machine from the provider of the hardware; others use existing machines.
-RENTING = ("googlebatch", "aws-batch")
 
 
 def is_here(hardware):
@@ -108,7 +108,7 @@ def is_here(hardware):
 
 def refuse_retired_hardware():
     """End the run before its first job if the provider no longer rents the hardware."""
-    if executor() not in (None, *RENTING):
+    if executor() not in (None, *resources.RENTING):
         return
     for name in hardware_to_train():
         if "retired" in KNOWN.catalogue[name] and not is_here(name):
@@ -123,9 +123,9 @@ OF_IMAGE = "/opt/epochcost/"
 
 def refuse_gpus_older_than_frameworks():
     """End the run before its first job if it would rent GPUs that its frameworks cannot use."""
-    if executor() not in RENTING:
+    if executor() not in resources.RENTING:
         return
-    pythons = [own_python(framework) or "" for framework in KNOWN["frameworks"]]
+    pythons = [own_python(framework, LOCAL) or "" for framework in KNOWN["frameworks"]]
     if not any(path.startswith(OF_IMAGE) for path in pythons):
         return
     for name in hardware_to_train():
@@ -138,23 +138,13 @@ def refuse_gpus_older_than_frameworks():
             )
 
 
-def refuse_hardware_without_partition():
-    """End the run before its first job if Slurm would use a default partition for a training."""
-    if executor() != "slurm":
-        return
-    for name in hardware_to_train():
-        if "slurm_partition" not in resources_of(name):
-            job = rule_name("train", name)
-            sys.exit(f"epochcost: the profile gives {job} no slurm_partition under set-resources")
-
-
-def refuse_hardware_without_cores():
-    """End the run before its first job if it would request this one's cores of another machine."""
+def refuse_hardware_out_of_reach():
+    """End the run before its first job if a scheduler cannot be asked for the hardware."""
     if executor() is None:
         return
     for name in hardware_to_train():
-        if "vcpus" not in KNOWN.catalogue[name]:
-            sys.exit(f"epochcost: config/hardware.yaml: {name}: vcpus is needed to request it")
+        if why := resources.why_not(KNOWN.catalogue[name], executor(), given_resources(name)):
+            sys.exit(f"epochcost: {name} cannot be had from {executor()}: {why}")
 
 
 def refuse_other_hardware():
@@ -200,7 +190,7 @@ def refuse_own_python_without_packages():
     """End the run before its first job if a configured Python lacks what training imports."""
     if executor() is not None:  # the nodes may have another one under the same path
         return
-    pythons = sorted({own_python(run.framework) for run in PLAN.possible} - {None})
+    pythons = sorted({own_python(run.framework, run.hardware) for run in PLAN.possible} - {None})
     with ThreadPoolExecutor() as threads:  # each takes a third of a second
         reasons = list(threads.map(why_it_cannot_train, pythons))
     for python, reason in zip(pythons, reasons, strict=True):

@@ -87,9 +87,11 @@ def check_words(words: Sequence[str]) -> None:
         if names is _CONFIG and given:
             _check_entries(given[0])
     for name in _values(words, ("--profile",)):
-        for path in (Path(word, "hardware.yaml") for word in name):
-            if path.exists():
-                check_file(path)
+        for word in name:
+            # A name is a link in the root to a profile below profiles/.
+            for path in (Path(word, "hardware.yaml"), Path("profiles", word, "hardware.yaml")):
+                if path.exists():
+                    check_file(path)
 
 
 def check_file(path: Path) -> None:

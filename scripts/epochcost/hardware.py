@@ -1,6 +1,7 @@
 """Whether a machine is the hardware that it is measured as."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,12 +79,14 @@ def check_machine(hardware: str, catalogue: Path, machine: Any) -> None:
     _check_rented(hardware, wanted, machine.cloud)
 
 
+EC2, COMPUTE_ENGINE = "Amazon EC2", "Google Compute Engine"
 # What the catalogue calls the providers whose machines say what they are.
-_PROVIDERS = {
-    "aws": "Amazon EC2",
-    "azure": "Microsoft Azure",
-    "gcp": "Google Compute Engine",
-}
+_PROVIDERS = {"aws": EC2, "azure": "Microsoft Azure", "gcp": COMPUTE_ENGINE}
+
+
+def machine_type(entry: Mapping[str, Any]) -> str:
+    """What a provider calls a machine: `n1-standard-4`, of "n1-standard-4 + 1 x T4"."""
+    return entry.get("instance", "").split(" ")[0]
 
 
 def _check_rented(hardware: str, wanted: dict[str, Any], cloud: Any) -> None:
@@ -91,8 +94,7 @@ def _check_rented(hardware: str, wanted: dict[str, Any], cloud: Any) -> None:
     provider, kind = wanted.get("provider"), cloud and cloud.instance_type
     if not cloud or provider not in _PROVIDERS.values():
         return
-    # "n1-standard-4 + 1 x T4" is a machine type plus what was added to it.
-    wanted_kind = wanted.get("instance", "").split(" ")[0]
+    wanted_kind = machine_type(wanted)
     here = _PROVIDERS[cloud.provider]
     if here != provider or (kind and wanted_kind and kind != wanted_kind):
         raise InputError(

@@ -26,8 +26,12 @@ def site(tmp_path_factory, pythons, slurm):
     clone.environment |= slurm.environment
     catalogue = clone.folder / "config/hardware.yaml"
     nodes = yaml.safe_load(catalogue.read_text())
-    nodes["cluster-cpu16"]["vcpus"] = clone.cores
-    nodes["cluster-cpu1"] = {"label": "1 core", "vcpus": 1}
+    mine = nodes["cluster-cpu16"]
+    mine["vcpus"] = clone.cores
+    mine["slurm"] |= {"account": accounting.ACCOUNT} if slurm.accounting else {}
+    nodes["cluster-cpu1"] = {
+        "label": "1 core", "vcpus": 1, "slurm": mine["slurm"] | {"partition": "cpu1"}
+    }  # fmt: skip
     # Dates stay text.
     catalogue.write_text(yaml.safe_dump(nodes).replace("'", ""))
     for name in ("slurm", "gce-k80"):
@@ -36,10 +40,6 @@ def site(tmp_path_factory, pythons, slurm):
         settings["slurm-init-seconds-before-status-checks"] = 8  # 40 would be a long wait
         if not slurm.accounting:
             settings["slurm-no-account"] = True
-        if name == "slurm":
-            mine = settings["set-resources"]["train_cluster_cpu16"]
-            mine |= {"slurm_account": accounting.ACCOUNT} if slurm.accounting else {}
-            settings["set-resources"]["train_cluster_cpu1"] = mine | {"slurm_partition": "cpu1"}
         profile.write_text(yaml.safe_dump(settings))
     clone.configure(data={"source": "synthetic", "mirror": ""}, workloads=["mnist_mlp"])
     return clone

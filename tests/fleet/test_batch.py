@@ -18,18 +18,19 @@ SYNTHETIC = ["--config", "data={source: synthetic}", "workloads=mnist_mlp", "fra
 
 @pytest.fixture(scope="module")
 def batch(tmp_path_factory, pythons, google_credentials):
-    """Runs Snakemake with a profile, and returns what it did and what was asked of Google."""
+    """Runs Snakemake with the profile, and returns what it did and what was asked of Google."""
     if not (CLOUD / "snakemake").exists():
         pytest.skip("the executors of clouds are not installed (make cloud)")
     clone = make_clone(tmp_path_factory.mktemp("batch") / "epochcost")
-    for profile in (clone.folder / "profiles").glob("gce-*/hardware.yaml"):
-        settings = yaml.safe_load(profile.read_text())
-        own = yaml.safe_load((clone.folder / "config/config.yaml").read_text())["python"]
-        profile.write_text(yaml.safe_dump(settings | {"python": own}))
+    profile = clone.folder / "profiles/googlebatch/hardware.yaml"
+    settings = yaml.safe_load(profile.read_text())
+    own = yaml.safe_load((clone.folder / "config/config.yaml").read_text())["python"]
+    profile.write_text(yaml.safe_dump(settings | {"python": own}))
     catalogue = clone.folder / "config/hardware.yaml"
-    text = catalogue.read_text()
     # This machine is to be one of them.
-    catalogue.write_text(text.replace("vcpus: 8\n  profile", f"vcpus: {clone.cores}\n  profile"))
+    known = yaml.safe_load(catalogue.read_text())
+    known["gce-n1-highcpu-8"]["vcpus"] = clone.cores
+    catalogue.write_text(yaml.safe_dump(known, sort_keys=False).replace("'", ""))
     # What is sent to a machine is what git knows.
     commit = clone.commit()
     clone.environment |= {
@@ -40,19 +41,19 @@ def batch(tmp_path_factory, pythons, google_credentials):
         "EPOCHCOST_IMAGE": "registry.example/epochcost:1",
     }
 
-    def command(folder, profile, *words):
+    def command(folder, *words):
         store = folder / "bucket"
         store.mkdir(exist_ok=True)
         return [
             str(CLOUD / "python"), str(ROOT / "tests/fleet/batch.py"), str(folder),
-            "--profile", profile, "--default-storage-provider", "fs",
+            "--profile", "googlebatch", "--default-storage-provider", "fs",
             "--default-storage-prefix", str(store), "--seconds-between-status-checks", "1", *words,
         ]  # fmt: skip
 
-    def run(profile, *words, folder=None, **environment):
-        folder = folder or tmp_path_factory.mktemp(profile)
+    def run(*words, folder=None, **environment):
+        folder = folder or tmp_path_factory.mktemp("call")
         before = set(folder.glob("*.json"))
-        done = clone.run(*command(folder, profile, *words), check=False, **environment)
+        done = clone.run(*command(folder, *words), check=False, **environment)
         asked = [json.loads(path.read_text()) for path in set(folder.glob("*.json")) - before]
         # What machines said, where the call does not say why it failed.
         done.machines = "".join(path.read_text() for path in folder.glob("machine-*/log"))
@@ -69,7 +70,7 @@ def policy_of(request):
 
 
 def test_a_training_goes_out_and_its_record_comes_home(batch):
-    done, asked = batch("gce-cpu", *SYNTHETIC, "hardware=gce-n1-highcpu-8")
+    done, asked = batch(*SYNTHETIC, "hardware=gce-n1-highcpu-8")
     assert done.returncode == 0, done.stderr[-3000:] + done.machines[-3000:]
     records = batch.clone.records()
     assert list(records) == ["gce-n1-highcpu-8/mnist_mlp/pytorch/default-1"]
@@ -80,21 +81,21 @@ def test_a_training_goes_out_and_its_record_comes_home(batch):
     assert policy_of(request)["machineType"] == "n1-highcpu-8"
     assert not policy_of(request)["accelerators"]
     task = request["job"]["taskGroups"][0]["taskSpec"]
-    assert task["computeResource"]["cpuMilli"] == "8000"
+    assert task["computeResource"]["cpuMilli"] == f"{1000 * batch.clone.cores}"
     assert task["maxRetryCount"] == 0
     images = [step.get("container", {}).get("imageUri") for step in task["runnables"]]
     assert "registry.example/epochcost:1" in images
     again = batch.clone.run(
-        str(CLOUD / "snakemake"), "-n", "--profile", "gce-cpu", "--default-storage-provider", "fs",
-        "--default-storage-prefix", str(batch.clone.folder), *SYNTHETIC,
-        "hardware=gce-n1-highcpu-8",
+        str(CLOUD / "snakemake"), "-n", "--profile", "googlebatch",
+        "--default-storage-provider", "fs", "--default-storage-prefix", str(batch.clone.folder),
+        *SYNTHETIC, "hardware=gce-n1-highcpu-8",
     )  # fmt: skip
     assert "Nothing to be done" in again.stdout + again.stderr
 
 
 def test_a_record_that_was_made_after_a_kill_is_not_paid_twice(batch, tmp_path):
     before = batch.clone.records()
-    words = ("gce-cpu", *SYNTHETIC, "hardware=gce-n1-highcpu-8", "again=true")
+    words = (*SYNTHETIC, "hardware=gce-n1-highcpu-8", "again=true")
     with open(tmp_path / "log", "w") as log:
         call = subprocess.Popen(
             batch.command(tmp_path, *words),
@@ -122,17 +123,18 @@ def wait_for(happened, seconds=240):
 
 
 @pytest.mark.parametrize(
-    ("profile", "machine_type", "accelerator"),
+    ("hardware", "machine_type", "accelerator"),
     [
         ("gce-t4", "n1-standard-4", "nvidia-tesla-t4"),
         # With frameworks of one's own, as the supplied image has none for these.
         ("gce-p100", "n1-standard-1", "nvidia-tesla-p100"),
         ("gce-v100", "n1-standard-8", "nvidia-tesla-v100"),
+        ("gce-a3-highgpu-1g", "a3-highgpu-1g", "nvidia-h100-80gb"),
     ],
 )
-def test_gpus_are_asked_for(batch, profile, machine_type, accelerator):
-    spot = ("--preemptible-rules", f"train_{profile.replace('-', '_')}")
-    call = (profile, *spot, "--retries", "0", *SYNTHETIC)
+def test_gpus_are_asked_for(batch, hardware, machine_type, accelerator):
+    spot = ("--preemptible-rules", f"train_{hardware.replace('-', '_')}")
+    call = (*spot, "--retries", "0", *SYNTHETIC, f"hardware={hardware}")
     done, (request,) = batch(*call, GRANTS_NO_MACHINE="1")
     assert done.returncode == 1
     policy = policy_of(request)
@@ -144,7 +146,7 @@ def test_gpus_are_asked_for(batch, profile, machine_type, accelerator):
 
 
 def test_a_machine_without_the_gpu_is_not_measured(batch, tmp_path):
-    done, _ = batch("gce-t4", "--retries", "0", *SYNTHETIC, folder=tmp_path)
+    done, _ = batch("--retries", "0", *SYNTHETIC, folder=tmp_path)
     assert done.returncode == 1
     said = [path.read_text() for path in tmp_path.glob("machine-*/workdir/**/*.log")]
     assert any("this machine is not gce-t4: it has no GPU" in text for text in said), done.machines
@@ -160,7 +162,7 @@ def test_a_machine_without_the_gpu_is_not_measured(batch, tmp_path):
 )
 def test_what_is_missing_is_one_line_before_anything_starts(batch, environment, message):
     home = {"HOME": str(batch.clone.folder.parent)}
-    done, asked = batch("gce-t4", *SYNTHETIC, **environment, **home)
+    done, asked = batch(*SYNTHETIC, **environment, **home)
     assert done.returncode == 1
     assert asked == []
     assert f"epochcost: {message}" in done.stderr
@@ -176,10 +178,13 @@ def test_what_is_missing_is_one_line_before_anything_starts(batch, environment, 
          "supplied image are not built for a V100, so every training would fail"),
         (["workloads=catsdogs_resnet50", "frameworks=fastai"], "are not sent to rented machines"),
         (["hardware=local"], "hardware local is this machine"),
+        (["hardware=gce-4xv100"], "gce-4xv100 cannot be had from googlebatch: Snakemake asks "
+         "Google Batch for one GPU at most"),
+        (["hardware=aws-g5.xlarge"], "it is no machine of Google Compute Engine, which alone"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_rented_is_refused(batch, words, message):
-    done, asked = batch("gce-t4", *SYNTHETIC[:2], *words)
+    done, asked = batch(*SYNTHETIC[:2], *words)
     assert done.returncode == 1
     assert asked == []
     assert message in done.stderr

@@ -8,6 +8,7 @@ import yaml
 
 from epochcost import configuration
 from epochcost.configuration import ROOT
+from epochcost.plan import resources
 
 PROFILES = sorted(path.parent.name for path in ROOT.glob("profiles/*/profile.yaml"))
 SENDING = [name for name in PROFILES if name != "default"]
@@ -18,21 +19,19 @@ def profile(name):
     return yaml.safe_load((ROOT / f"profiles/{name}/profile.yaml").read_text())
 
 
-def hardware_of(name):
-    return yaml.safe_load((ROOT / f"profiles/{name}/hardware.yaml").read_text())["hardware"]
+def test_each_scheduler_has_one_profile_and_k80s_have_theirs():
+    schedulers = [profile(name)["executor"] for name in SENDING if name != "gce-k80"]
+    assert sorted(schedulers) == ["aws-batch", "googlebatch", "kubernetes", "slurm"]
+    assert profile("gce-k80") == profile("slurm") | {"configfile": "profiles/gce-k80/hardware.yaml"}
 
 
 @pytest.mark.parametrize("name", SENDING)
-def test_each_hardware_of_a_profile_has_its_own_resources(name):
-    rules = {f"train_{re.sub('[-.]', '_', hardware)}" for hardware in hardware_of(name)}
-    assert set(profile(name)["set-resources"]) == rules
-
-
-def test_the_catalogue_names_the_profile_that_reaches_a_hardware():
+def test_a_profile_sends_by_default_what_its_scheduler_can_have(name):
     known = configuration.load().catalogue
-    named = {(entry["profile"], name) for name, entry in known.items() if "profile" in entry}
-    shipped = {(name, hardware) for name in SENDING for hardware in hardware_of(name)}
-    assert named == shipped - {("kubernetes", "gce-t4")}  # nodes of a cluster of one's own
+    chosen = yaml.safe_load((ROOT / profile(name)["configfile"]).read_text())
+    for hardware in chosen["hardware"]:
+        assert resources.why_not(known[hardware], profile(name)["executor"], {}) is None
+    assert "set-resources" not in profile(name)
 
 
 @pytest.mark.parametrize("name", ON_SLURM)
@@ -41,8 +40,9 @@ def test_slurm_is_asked_in_a_way_that_cannot_hang_or_mix_hardware(name):
     assert settings["slurm-status-command"] == "squeue"
     assert settings["slurm-requeue"] is True
     assert not any("array" in key for key in settings)
-    for resources in settings["set-resources"].values():
-        assert "--exclusive" in resources["slurm_extra"]
+    for entry in configuration.load().catalogue.values():
+        if "slurm" in entry:
+            assert "--exclusive" in resources.resources_of(entry, "slurm")["slurm_extra"]
 
 
 def test_no_rule_retries_by_itself_and_each_profile_does():

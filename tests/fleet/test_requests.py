@@ -65,7 +65,7 @@ def test_aws_batch_is_asked_for_a_gpu_in_a_queue(ask):
     asked = ask("aws-batch")
     container = asked["/v1/registerjobdefinition"]["containerProperties"]
     needs = {one["type"]: one["value"] for one in container["resourceRequirements"]}
-    assert needs == {"VCPU": "4", "MEMORY": "14336", "GPU": "1"}
+    assert needs == {"VCPU": "4", "MEMORY": "11469", "GPU": "1"}
     assert container["image"] == "registry.example/epochcost:1"
     assert container["jobRoleArn"] == "arn:aws:iam::1:role/epochcost"
     assert "train_aws_g4dn_xlarge" in container["command"][-1]
@@ -85,7 +85,7 @@ def test_kubernetes_is_asked_for_a_pod_on_a_node_with_a_gpu(ask):
     (container,) = pod["containers"]
     assert container["image"] == "registry.example/epochcost:1"
     assert container["resources"]["limits"] == {
-        "cpu": "4000m", "memory": "12000M", "nvidia.com/gpu": "1"
+        "cpu": "4000m", "memory": "10752M", "nvidia.com/gpu": "1"
     }  # fmt: skip
     assert container["resources"]["requests"]["cpu"] == "3200m"
     assert "train_gce_t4" in container["args"][-1]

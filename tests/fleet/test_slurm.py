@@ -80,7 +80,9 @@ def test_hardware_without_a_partition_is_sent_nowhere(site, slurm):
         "--profile", "slurm", "measure", "--config", "hardware=gce-t4", check=False
     )
     assert failed.returncode == 1
-    assert "gives train_gce_t4 no slurm_partition under set-resources" in failed.stderr
+    assert (
+        "gce-t4 cannot be had from slurm: no `slurm: {partition: ...}` in config" in failed.stderr
+    )
     assert set(slurm.jobs()) == before
 
 
@@ -91,7 +93,7 @@ def test_hardware_of_which_nobody_said_the_cores_is_sent_nowhere(site, slurm):
         "--config", "hardware=paperspace-p6000", "--", "measure", check=False,
     )  # fmt: skip
     assert failed.returncode == 1
-    assert "paperspace-p6000: vcpus is needed to request it" in failed.stderr
+    assert "paperspace-p6000 cannot be had from slurm: no vcpus in config" in failed.stderr
     assert set(slurm.jobs()) == before
 
 

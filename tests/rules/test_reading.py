@@ -80,11 +80,11 @@ def test_with_some_records_the_report_is_of_those(one_record):
         (("--config", "hardware=gce-k80"), "gce-k80 cannot be rented"),
         (
             ("--profile", "slurm", "--config", "hardware=gce-t4"),
-            "gives train_gce_t4 no slurm_partition under set-resources",
+            "gce-t4 cannot be had from slurm: no `slurm: {partition: ...}` in config",
         ),
         (
             ("--profile", "slurm", *P6000, "--config", "hardware=paperspace-p6000"),
-            "paperspace-p6000: vcpus is needed to request it",
+            "paperspace-p6000 cannot be had from slurm: no vcpus in config",
         ),
         (("--config", "python={torch: /nowhere/python}"), "/nowhere/python"),
         (
