@@ -220,15 +220,20 @@ def _object_of(kind: type, is_object: Reader) -> Reader:
 
     def object_of(value: Any) -> Any:
         parts = {}
+        is_object(value)
         for key in required:
-            if key not in is_object(value):
+            if key not in value:
                 raise _RefusedError(key, lacks=True)
-        for key, part in value.items():
-            if key not in known:
-                _storable(key)
-                raise _RefusedError(f"unknown key {_short(key)}; {nearest(key[:40], known)}")
-            name, read = known[key]
-            parts[name] = _at(key, read, part)
+        try:
+            for key, part in value.items():
+                name, read = known[key]
+                parts[name] = read(part)
+        except KeyError:
+            _storable(key)
+            raise _RefusedError(f"unknown key {_short(key)}; {nearest(key[:40], known)}") from None
+        except _RefusedError as error:
+            error.keys.append(key)
+            raise
         return kind(**parts)
 
     return object_of

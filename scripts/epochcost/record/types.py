@@ -6,7 +6,7 @@ of this module: `PYTHONPATH=scripts python -m epochcost.record.types`.
 """
 
 import json
-from dataclasses import astuple, dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Annotated, Any, Literal
 
 from epochcost.record.schema import json_schema, read
@@ -199,13 +199,13 @@ class Phases:
     @property
     def spent(self) -> float:
         """Seconds of all phases."""
-        return sum(seconds or 0.0 for seconds in astuple(self))
+        return sum(getattr(self, name) or 0.0 for name in self.__slots__)
 
     @property
     def overhead(self) -> float:
         """Seconds that are paid for beside the training itself and what epochcost adds."""
-        seconds = document(self)
-        return sum(seconds[name] or 0.0 for name in seconds if name not in _NO_OVERHEAD)
+        names = (name for name in self.__slots__ if name not in _NO_OVERHEAD)
+        return sum(getattr(self, name) or 0.0 for name in names)
 
     @classmethod
     def of(cls, seconds: dict[str, float | None]) -> "Phases":
