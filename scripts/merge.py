@@ -1,9 +1,9 @@
 """Add records from another machine to this one's.
 
-In: results/runs of another clone, the clone, or one record. Out: copies in results/runs, each
-checked; a run that is there already is not copied again, and none is changed or overwritten. What
-else is in the folder is named. Records that were deleted here come back from results/runs-kept.
-Exits with status 1 if a record was refused.
+In: results/runs of another clone, the clone, one record, or what scripts/share.py writes. Out:
+copies in results/runs, each checked; a run that is there already is not copied again, and none is
+changed or overwritten. What else is in the folder is named. Records that were deleted here come
+back from results/runs-kept. Exits with status 1 if a record was refused.
 """
 
 from pathlib import Path
@@ -15,7 +15,9 @@ from epochcost.record import merge
 def main() -> int:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "source", type=Path, help="results/runs of another clone, the clone, or one record"
+        "source",
+        type=Path,
+        help="results/runs of another clone, the clone, one record, or a file of records",
     )
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
     arguments = parser.parse_args()

@@ -1,8 +1,8 @@
 """Make the tables that say what was measured, from records and published measurements.
 
-In: results/runs/, data/published/, config/hardware.yaml. Out, in results/tables/, a CSV per table:
-runs, epochs, quality, targets, repeats, comparisons, predictions, scaling, noise, set_aside (the
-records that cannot be believed, and why; also on stderr).
+In: results/runs/, data/measured/, data/published/, config/hardware.yaml. Out, in results/tables/, a
+CSV per table: runs, epochs, quality, targets, repeats, comparisons, predictions, scaling, noise,
+set_aside (the records that cannot be believed, and why; also on stderr).
 """
 
 from pathlib import Path
@@ -26,6 +26,7 @@ from epochcost.results import (
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=files.folder, default=Path("results/runs"))
+    parser.add_argument("--measured", type=files.folder, help="records that came with the clone")
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     parser.add_argument(
         "--keep-disturbed",
@@ -39,7 +40,12 @@ def main() -> None:
     arguments = parser.parse_args()
     configured = configuration.load()
     labels = {key: entry["label"] for key, entry in configured.catalogue.items()}
-    runs, epochs, noted, aside = _rows(arguments.records, arguments.published, labels)
+    own = rows.of_folder(
+        arguments.records, labels, also=noise.noise_row, measured=arguments.measured
+    )
+    runs = tables.runs_table([*published.runs(arguments.published, labels), *own.runs])
+    runs, noted = noise.flag_slow_processors(runs, noise.noise_table(own.more))
+    epochs = tables.epochs_table([*published.epochs(arguments.published), *own.epochs])
     runs = quality.judged_today(runs, configured.recipes)
     about, kept = (configured.complete_samples(), configured.recipes), arguments.keep_disturbed
     bases = pd.read_csv(arguments.published / "baselines.csv")
@@ -53,20 +59,11 @@ def main() -> None:
         ("comparisons", repeats.comparisons_table(runs, kept)),
         ("scaling", scaling.scaling_table(runs, kept)),
         ("predictions", predictions.predictions_table(runs, kept)),
-        ("set_aside", set_aside.table(aside)),
+        ("set_aside", set_aside.table(own.aside)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)
-    own = int(runs.source_id.eq(rows.OWN).sum())
-    print(f"{own} runs, and {len(runs) - own} published ones")
-    set_aside.say(aside)
-
-
-def _rows(folder: Path, study: Path, labels: dict[str, str]):
-    """runs.csv, epochs.csv, noise.csv, and the records that give no rows."""
-    own = rows.of_folder(folder, labels, also=noise.noise_row)
-    runs = tables.runs_table([*published.runs(study, labels), *own.runs])
-    flagged, noted = noise.flag_slow_processors(runs, noise.noise_table(own.more))
-    return flagged, tables.epochs_table([*published.epochs(study), *own.epochs]), noted, own.aside
+    print(f"{len(own.runs)} runs, and {len(runs) - len(own.runs)} published ones")
+    set_aside.say(own.aside)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,8 @@ def _printed(command: str) -> str:
 def _tables() -> str:
     """What the workflow makes of the shipped records."""
     folder = tempfile.mkdtemp()
-    words = ["scripts/runs.py", "--records", "docs/records", "--output", folder]
+    words = ["scripts/runs.py", "--records", folder, "--measured", "data/measured"]
+    words += ["--output", folder]
     subprocess.run([sys.executable, *words], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     return folder
 

@@ -5,6 +5,7 @@ framework: the predicted training time with the recipe's batch on all cores, and
 """
 
 import argparse
+from pathlib import Path
 
 import quick_runs
 from quick_runs import ROOT
@@ -20,9 +21,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--records",
-        type=files.folder,
-        default=ROOT / "study/benchmarks/results/axes",
-        help="of the session; default: study/benchmarks/results/axes",
+        type=Path,
+        default=ROOT / "study/benchmarks/results/axes.jsonl",
+        help="results/runs of the session, or a file of its records; default: "
+        "study/benchmarks/results/axes.jsonl",
     )
     runs = quick_runs.read(parser.parse_args().records)
     recipes = files.read_yaml(ROOT / "config/workloads.yaml")

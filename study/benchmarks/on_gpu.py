@@ -19,6 +19,8 @@ from epochcost.show.wording import amounts, names
 
 # The machines of study/articles/results.md that have most full runs, and what such a one may cost.
 CORES, CORES_USD_PER_HOUR = "AMD EPYC, 2 cores", 0.1
+# The machine whose runs ran beside each other: their times mean little.
+CROWDED = "994b11535c0b"
 HEAD = ("workload", "framework", "training", "over the K80", "break-even", "GPU busy", "remarks")
 # The K80 of the baseline, and what it cost an hour.
 BASELINE, FRAMEWORK, HARDWARE, USD_PER_HOUR = "woolf2017gpu", "keras-tensorflow", "gce-k80", 0.4975
@@ -30,6 +32,7 @@ def main() -> None:
     parser.add_argument("--gpu", default="NVIDIA H200", help="its name; default: NVIDIA H200")
     arguments = parser.parse_args()
     runs = tables.read_runs(arguments.tables / "runs.csv")
+    runs = runs[runs.machine_id.ne(CROWDED)]
     busy = pd.read_csv(arguments.tables / "noise.csv")[["run_id", "gpu_share"]]
     runs = runs.merge(busy, on="run_id", how="left")
     print(beside_cores(runs, arguments.gpu), table(runs, arguments.gpu), sep="\n\n")

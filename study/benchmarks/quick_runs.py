@@ -10,17 +10,18 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from epochcost.record import hosts, record
+from epochcost.record import hosts, record, shipped
 from epochcost.record.types import Record
 from epochcost.results.rows import status_of
 from epochcost.statistics.prediction import predict
 
 
-def read(folder: Path) -> list[Record]:
-    """The records of successful quick runs below `folder`; exits if of several machines."""
-    runs = [content for _, content in record.read_all(folder)]
+def read(source: Path) -> list[Record]:
+    """The records of successful quick runs in a folder or a file; exits if of several machines."""
+    found = record.read_all(source) if source.is_dir() else shipped.read_all(source, {})
+    runs = [content for _, content in found]
     if len({hosts.key_of(content) for content in runs}) != 1:
-        sys.exit(f"{folder} holds no records, or those of several machines")
+        sys.exit(f"{source} holds no records, or those of several machines")
     return [one for one in runs if (status_of(one), one.run.scale) == ("ok", "quick")]
 
 

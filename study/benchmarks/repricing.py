@@ -1,6 +1,6 @@
 """How long it takes to price many records anew, with all figures: once, and with half as many.
 
-The records are copies of those in docs/records with other trial numbers and times, in a temporary
+The records are copies of those in data/measured with other trial numbers and times, in a temporary
 folder: what is timed is reading, pricing and drawing, not what they say.
 """
 
@@ -16,6 +16,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from epochcost.record import shipped
+from epochcost.record.types import document
+
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 BOOKS = ("2017-12", "latest")
 
@@ -40,7 +45,7 @@ def main() -> None:
 
 def make_records(folder: Path, count: int) -> None:
     """So many records of rented hardware: copies with times that differ by some percent."""
-    known = [json.loads(path.read_text()) for path in (ROOT / "docs/records").rglob("*.json")]
+    known = [document(one) for _, one in shipped.read_all(ROOT / shipped.MEASURED, {})]
     rng = random.Random(1)
     for number in range(count):
         record = copy.deepcopy(known[number % len(known)])

@@ -12,7 +12,6 @@ import pandas as pd
 import quick_runs
 from quick_runs import ROOT
 
-from epochcost import files
 from epochcost.results import published
 from epochcost.show.wording import amounts
 
@@ -24,9 +23,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--records",
-        type=files.folder,
-        default=ROOT / "study/benchmarks/results/software",
-        help="of the session; default: study/benchmarks/results/software",
+        type=Path,
+        default=ROOT / "study/benchmarks/results/software.jsonl",
+        help="results/runs of the session, or a file of its records; default: "
+        "study/benchmarks/results/software.jsonl",
     )
     runs = quick_runs.read(parser.parse_args().records)
     found = quick_runs.seconds_by(

@@ -1,4 +1,4 @@
-"""How far repeats of one training lie apart: config/spread.csv, from the records in docs/records.
+"""How far repeats of one training lie apart: config/spread.csv, from the records in data/measured.
 
 Where there are too few repeats of one's own, single runs and predictions get this spread.
 """
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 from epochcost import files
-from epochcost.record import record
+from epochcost.record import shipped
 from epochcost.results import (
     noise,
     rows,
@@ -25,15 +25,15 @@ from epochcost.statistics import spread
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--records", type=Path, default=ROOT / "docs/records")
+    parser.add_argument("--records", type=Path, default=ROOT / shipped.MEASURED)
     parser.add_argument("--output", type=Path, default=spread.SHIPPED)
     arguments = parser.parse_args()
     files.write_csv(arguments.output, table(arguments.records))
 
 
 def table(folder: Path) -> pd.DataFrame:
-    """`spreads.spread_table` of the records below a folder."""
-    contents = [content for _, content in record.read_all(folder)]
+    """`spreads.spread_table` of the records in a folder."""
+    contents = [content for _, content in shipped.read_all(folder, {})]
     runs = tables.runs_table(rows.run_row(content, "") for content in contents)
     noted = noise.noise_table([noise.noise_row(content) for content in contents])
     runs, _ = noise.flag_slow_processors(runs, noted)

@@ -6,7 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from epochcost.configuration import ROOT
+import measured
+
 from epochcost.record import record
 
 _ODD = (
@@ -20,7 +21,7 @@ _ODD = (
 @cache
 def shipped() -> list[Path]:
     """The records that ship with the project."""
-    return record.find(ROOT / "docs/records")
+    return record.find(measured.folder())
 
 
 def mutant(seed: int, value: Any) -> tuple[Path, bytes]:

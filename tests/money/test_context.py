@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import date
 
+import measured
 import pandas as pd
 import pytest
 from observed import full_run
@@ -14,23 +15,18 @@ from epochcost.money import options, prices, successors
 from epochcost.money import tables as cost_tables
 from epochcost.money.billing import Rental
 from epochcost.money.market import Market
-from epochcost.record import record as records
 from epochcost.results import published, rows, tables
 from epochcost.show import advice
 
 PUBLISHED = ROOT / "data/published"
-# The machines of docs/records with an H200, and with two cores of an AMD EPYC.
+# The machines of data/measured with an H200, and with two cores of an AMD EPYC.
 H200, EPYC = "b98faf98fac2", "9552f777d6a3"
 
 
 @pytest.fixture(scope="module")
 def runs() -> pd.DataFrame:
     """runs.csv of mnist_cnn: what is published, and the records of the documentation."""
-    made = [
-        rows.run_row(one, "")
-        for _, one in records.read_all(ROOT / "docs/records")
-        if one.run.workload == "mnist_cnn"
-    ]
+    made = [rows.run_row(one, "") for one in measured.read() if one.run.workload == "mnist_cnn"]
     labels = {name: one["label"] for name, one in configuration.load().catalogue.items()}
     theirs = [run for run in published.runs(PUBLISHED, labels) if run.workload == "mnist_cnn"]
     return tables.runs_table([*theirs, *made])

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 
+import measured
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,10 +14,10 @@ from epochcost.configuration import ROOT
 from epochcost.errors import InputError
 from epochcost.record import merge
 from epochcost.record import record as records
-from epochcost.record.types import parse
+from epochcost.record.types import encoded, parse
 from epochcost.results import rows
 
-SHIPPED = ROOT / "docs/records/local/mnist_mlp/pytorch"
+TRAINING = ("mnist_mlp", "pytorch", "default")
 T4 = {"name": "Tesla T4", "uuid": "GPU-1", "memory_gib": 15.0, "power_limit_w": 70.0}
 CORES = {"logical_cores": 8, "usable_cores": 8}
 
@@ -25,9 +26,9 @@ CORES = {"logical_cores": 8, "usable_cores": 8}
 def shipped() -> dict[str, dict]:
     """A full and a quick run that ship with the project."""
     found = {}
-    for path in sorted(SHIPPED.glob("default-*.json")):
-        content = json.loads(path.read_text())
-        found.setdefault(content["run"]["scale"], content)
+    for one in measured.read():
+        if (one.run.workload, one.run.framework, one.run.variant) == TRAINING:
+            found.setdefault(one.run.scale, json.loads(encoded(one)))
     return found
 
 

@@ -3,16 +3,15 @@
 import copy
 import statistics
 
+import measured
 import pandas as pd
 import pytest
 from observed import full_run, typed
 
 from epochcost import configuration
-from epochcost.configuration import ROOT
 from epochcost.money import history
 from epochcost.plan import runs
 from epochcost.record import hosts
-from epochcost.record import record as records
 from epochcost.record.types import document
 from epochcost.results import noise, predictions, quality, repeats, rows, scaling, tables
 from epochcost.show.wording import names, remarks
@@ -45,10 +44,9 @@ def table_of(made: list[dict]) -> pd.DataFrame:
 
 def test_the_ratio_of_two_frameworks_is_that_of_one_host():
     """Keras on PyTorch over PyTorch: 1.39 for both hosts of an id together, true on neither."""
-    folder = ROOT / "docs/records"
     made = [
         document(one)
-        for _, one in records.read_all(folder)
+        for one in measured.read()
         if one.machine.id == "9552f777d6a3" and one.run.workload == "mnist_mlp"
     ]
     compared = repeats.comparisons_table(table_of(made))

@@ -1,11 +1,11 @@
 """What quality targets are set from."""
 
+import measured
 import pandas as pd
 import pytest
 from observed import full_run, typed
 
 from epochcost import configuration
-from epochcost.record.record import read_all
 from epochcost.record.types import document
 from epochcost.results import published, quality, rows, tables
 
@@ -152,8 +152,7 @@ def test_what_is_over_the_k80_is_the_recipe_on_complete_data(record, baselines):
 
 
 def test_targets_leave_room_for_chance():
-    """Those of today, by the runs that the documentation has."""
-    folder = configuration.ROOT / "docs/records"
-    found = targets(*(document(one) for _, one in read_all(folder)))
+    """Those of today, by the shipped runs."""
+    found = targets(*map(document, measured.read()))
     assert len(found) >= 6
     assert found.deviations_off.min() >= 3

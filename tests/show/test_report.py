@@ -5,7 +5,6 @@ import pytest
 from observed import typed
 
 from epochcost.configuration import ROOT
-from epochcost.record.early import completed
 from epochcost.results import noise
 from epochcost.show import answer, page, quality
 from epochcost.show.wording import amounts, names
@@ -291,13 +290,6 @@ def test_the_page_shows_what_else_went_on(record):
     assert "load from others" in row
     many = [noise.noise_row(typed(record))] * 230
     assert "30 more are in <code>tables/noise.csv</code>" in render(noted=many)
-
-
-def test_a_machine_of_an_old_record_is_shown(record):
-    for name in ("cloud", "hypervisor", "cache_kib", "cpu_kind", "cuda_driver", "limits"):
-        del record["machine"][name]
-    machine = completed(record)["machine"] | {"software": ["torch 2"]}
-    assert machine["cpu_model"] in render(machines=[machine])
 
 
 def test_the_page_warns_of_what_it_shows():

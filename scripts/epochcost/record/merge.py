@@ -1,13 +1,13 @@
 """Adds records from elsewhere to the local ones: each once, checked, and as it was written."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from epochcost.errors import InputError, nearest, one_line
-from epochcost.record import backup, place, record
+from epochcost.record import backup, place, record, shipped
 from epochcost.record.names import PLACE
-from epochcost.record.types import Record
+from epochcost.record.types import Record, encoded
 
 # More names than these hide what became of the records.
 _MOST_NAMED = 10
@@ -54,7 +54,7 @@ def came_back(back: dict[Path, Path]) -> list[str]:
 
 
 def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
-    """Copy the records below `folder` (results/runs of another clone), or one file, to `own`.
+    """Copy the records below `folder` (results/runs of another clone), or of one file, to `own`.
 
     A run that is there already is recognised by its machine, time and seed. A record's content is
     left unchanged. Of two calls at once, one waits for the other.
@@ -70,25 +70,30 @@ def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
 
 def _merge(folder: Path, own: Path, hardware: Collection[str], merged: Merged) -> None:
     there = {one.identity for _, one in record.read_all(own)}
-    if folder.is_dir():
-        merged.left += record.strays(folder)
-    for path in record.find(folder) if folder.is_dir() else [folder]:
+    for path, content, text in _records(folder, merged):
+        if (name := content.run.hardware) not in hardware:
+            said = f"{path}: unknown hardware '{name}'; {nearest(name, hardware)}"
+            merged.refused[path] = said
+        elif content.identity in there:
+            merged.known.append(path)
+        else:
+            there.add(content.identity)
+            merged.added[path] = place.add(own, content, text)
+
+
+def _records(source: Path, merged: Merged) -> Iterator[tuple[Path, Record, bytes]]:
+    """The records of a folder or a file that pass the checks, each with its bytes."""
+    paths = [source]
+    if source.is_dir():
+        lines = shipped.files_in(source)
+        merged.left += [path for path in record.strays(source) if path not in lines]
+        paths = [*lines, *record.find(source)]
+    for path in paths:
+        if path.suffix == shipped.SUFFIX:
+            found = shipped.read_all(path, merged.refused)
+            yield from ((where, one, encoded(one)) for where, one in found)
+            continue
         try:
-            content = _checked(path, hardware)
+            yield path, record.read(path), path.read_bytes()
         except (InputError, OSError) as error:
             merged.refused[path] = one_line(error)
-            continue
-        if content.identity in there:
-            merged.known.append(path)
-            continue
-        there.add(content.identity)
-        merged.added[path] = place.add(own, content, path.read_bytes())
-
-
-def _checked(path: Path, hardware: Collection[str]) -> Record:
-    """A record that passes the checks."""
-    content = record.read(path)
-    name = content.run.hardware
-    if name not in hardware:
-        raise InputError(f"{path}: unknown hardware '{name}'; {nearest(name, hardware)}")
-    return content

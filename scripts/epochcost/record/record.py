@@ -14,7 +14,7 @@ from typing import Any
 
 from epochcost import files
 from epochcost.errors import InputError, one_line
-from epochcost.record import check, early
+from epochcost.record import check
 from epochcost.record.names import DEPTH, PLACE, RunName, has_mark, is_record, mark_of, path_of
 from epochcost.record.schema import instant
 from epochcost.record.types import SCHEMA_VERSION, Record, parse
@@ -91,21 +91,37 @@ def read(path: Path) -> Record:
     """
     with _named(path):
         content = _content(path)
+    record = of_content(content, path)
+    with _named(path):
+        trial = RunName.at(path).trial
+        name = replace(RunName.of(record.run), trial=trial)
+        place = name.path(Path(), mark_of(record) if has_mark(path) else None)
+    if Path(*path.parts[-DEPTH - 1 :]) != place:
+        raise InputError(f"{path} holds the record of {place}; put it back where it belongs")
+    return replace(record, run=replace(record.run, trial=trial, id=str(name)))
+
+
+def of_content(content: Any, path: Path) -> Record:
+    """A record from its JSON, checked as `read` does; its dates are then UTC.
+
+    Args:
+        path: where it is from, for messages.
+
+    Raises:
+        InputError: it is no record, or contradicts itself.
+    """
+    with _named(path):
         version = _version_of(content)
     if version != SCHEMA_VERSION:
         raise InputError(
             f"{path} has schema version {version!r:.40}; this epochcost reads {SCHEMA_VERSION}"
         )
     with _named(path):
-        record = parse(_completed(content))
-        reason, trial = check.contradiction(record), RunName.at(path).trial
-        name = replace(RunName.of(record.run), trial=trial)
-        place = name.path(Path(), mark_of(record) if has_mark(path) else None)
-    if Path(*path.parts[-DEPTH - 1 :]) != place:
-        raise InputError(f"{path} holds the record of {place}; put it back where it belongs")
+        record = parse(_in_utc(content))
+        reason = check.contradiction(record)
     if reason:
         raise InputError(f"{path} contradicts itself: {reason}")
-    return replace(record, run=replace(record.run, trial=trial, id=str(name)))
+    return record
 
 
 def _content(path: Path) -> Any:
@@ -136,17 +152,16 @@ def _version_of(record: Any) -> Any:
     return record["schema_version"]
 
 
-def _completed(content: dict[str, Any]) -> dict[str, Any]:
-    """A record as if this version had written it: with all of its fields, and dates in UTC."""
+def _in_utc(content: dict[str, Any]) -> dict[str, Any]:
+    """A record whose dates are in UTC, however they were written."""
     try:
         for key in ("started_at", "finished_at"):
             begin_or_end = instant(content["run"][key])
             content["run"][key] = begin_or_end.astimezone(UTC).isoformat()
-        content.pop("evaluations", None)
-        return early.completed(content)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         parse(content)  # which can say what is wrong with it
         raise
+    return content
 
 
 def _wrong(error: Exception, path: Path) -> str:

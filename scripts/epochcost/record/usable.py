@@ -5,7 +5,7 @@ from epochcost.record.types import Record
 # The status of such a run in all tables; its record says what was seen, and stays as it is.
 UNUSABLE = "unusable"
 # The share of the processors that others may take, or of the timed epochs that pauses may. The
-# records in docs/records reach 0.26, with predictions as close to the full runs as those of quiet
+# records in data/measured reach 0.26, with predictions as close to the full runs as those of quiet
 # runs (0.72 to 1.36 of them). A training that wants all processors and gets 0.7 of them takes 1.43
 # times as long: more than any prediction was off. Threads that wait for each other lose far more;
 # no record shows how much.

@@ -10,9 +10,9 @@ from typing import Any
 
 from epochcost.errors import one_line
 from epochcost.hardware import LOCAL
-from epochcost.record import hosts, outliers
+from epochcost.record import hosts, outliers, shipped
 from epochcost.record.names import mark_of
-from epochcost.record.record import read_all, recipe_id
+from epochcost.record.record import recipe_id
 from epochcost.record.types import QUICK, SYNTHETIC, Machine, Record, Software, Weights
 from epochcost.record.usable import UNUSABLE, why_unusable
 from epochcost.statistics.prediction import predict
@@ -56,6 +56,7 @@ class RunRow:
         in its times.
     price_per_hour_usd_stated: what the source says the machine cost, where it says so.
     copy_of: the run whose log a study published once more as this one; empty for a run of its own.
+    shipped: the day of an own run that came with the clone; empty for those of results/runs.
     """
 
     run_id: str
@@ -111,6 +112,7 @@ class RunRow:
     price_per_hour_usd_stated: float | None
     notes: str
     copy_of: str
+    shipped: str = ""
 
 
 @dataclass(frozen=True)
@@ -160,20 +162,24 @@ def of_folder(
     folder: Path,
     labels: dict[str, str],
     also: Callable[[Record], Any] | None = None,
+    measured: Path | None = None,
 ) -> Rows:
-    """The rows of all records below a folder.
+    """The rows of all records below a folder, and of those that came with the clone.
 
     One that cannot be believed, or gives no row, is set aside; all others are analysed.
 
     Args:
         labels: of hardware, by its id.
         also: makes another row of a record.
+        measured: the folder of what came with the clone, such as data/measured; None for none.
     """
     found = Rows([], [], [], {})
-    for path, content in read_all(folder, found.aside):
+    for path, content in shipped.with_own(folder, measured, found.aside):
         try:
             content = _told_apart(content, {run.run_id for run in found.runs})
             run = _written(run_row(content, labels.get(content.run.hardware, "")))
+            if shipped.is_shipped(path):
+                run = replace(run, shipped=run.date)
             epochs = [_written(row) for row in epoch_rows(content, run.run_id)]
             more = [_written(also(content))] if also else []
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:

@@ -17,7 +17,7 @@ from epochcost.results.rows import OWN
 from epochcost.statistics import intervals
 from epochcost.statistics.spread import FULL, HOUR, LATER, PREDICTED, REACH, Spread, shipped
 
-# With fewer trainings that were repeated, their spread is not known; that of docs/records counts.
+# With fewer trainings that were repeated, their spread is not known; that of data/measured counts.
 _FEWEST_GROUPS = 10
 # What has a logarithm, in seconds.
 _TIMES = sys.float_info.min, sys.float_info.max
@@ -81,7 +81,7 @@ def _deviation(groups: list[np.ndarray]) -> float | None:
 
 
 def known(runs: pd.DataFrame, keep_disturbed: bool = False) -> dict[str, Spread]:
-    """By kind: the spread of these runs, where enough were repeated; else that of docs/records."""
+    """By kind: the spread of these runs, where enough were repeated; else that of data/measured."""
     table = spread_table(runs, keep_disturbed).set_index(["kind", "apart"])
     spreads = dict(shipped())
     for kind in spreads:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from statistics import NormalDist
 
-# Of docs/records; `python study/benchmarks/spread.py` makes it.
+# Of data/measured; `python study/benchmarks/spread.py` makes it.
 SHIPPED = Path(__file__).resolve().parents[3] / "config/spread.csv"
 FULL, PREDICTED = "full", "predicted"
 HOUR, LATER = "hour", "later"
