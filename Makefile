@@ -3,12 +3,11 @@
 
 PYTHON ?= python3
 ARGS ?=
-PYTHON36 ?= python3.6
 BIN := .venv/bin
 
 # A variable that nobody reads would be ignored without a word (such as price=0.10).
 GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command,$(word 1,$(origin $(name)))),$(name)))
-UNKNOWN := $(filter-out PYTHON ARGS PYTHON36 EPOCHCOST_% PIP_% UV_% %_proxy %_PROXY,$(GIVEN))
+UNKNOWN := $(filter-out PYTHON ARGS EPOCHCOST_% PIP_% UV_% %_proxy %_PROXY,$(GIVEN))
 ifneq ($(UNKNOWN),)
 $(error epochcost: make knows no $(UNKNOWN); options of the workflow go into ARGS: make run ARGS="--config price=0.10")
 endif
@@ -33,7 +32,7 @@ else ifneq ($(shell test -w "$$HOME" && echo writable),writable)
 export XDG_CACHE_HOME ?= $(CURDIR)/.snakemake/cache
 endif
 
-.PHONY: run test lint format setup legacy cloud pins
+.PHONY: run test lint format setup cloud pins
 
 run: setup
 	@$(BIN)/python scripts/unlock.py
@@ -64,17 +63,6 @@ setup: .venv/ready
 	@$(PYTHON) -m venv .venv || { echo "epochcost: $(PYTHON) cannot make virtual environments; install its venv package (Debian: python3-venv)"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	@UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python $(BIN)/python -r envs/workflow.txt
-	@touch $@
-
-# The software of 2017 for the frameworks keras2-tensorflow1 and keras2-cntk, on the CPU.
-legacy: .venvs/keras2/ready
-
-.venvs/keras2/ready: envs/legacy/keras2.txt .venv/ready
-	@command -v $(PYTHON36) > /dev/null || { echo "epochcost: TensorFlow 1.4 needs Python 3.6; name one with: make legacy PYTHON36=/path/to/python3.6"; exit 1; }
-	@$(PYTHON36) -m venv --clear .venvs/keras2
-	@.venvs/keras2/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip==21.3.1
-	@.venvs/keras2/bin/python -m pip install --quiet --disable-pip-version-check -r envs/legacy/keras2.txt
-	@$(BIN)/python scripts/mpi.py .venvs/keras2/lib/mpi
 	@touch $@
 
 # The workflow with the cloud executors, each of which makes every start of Snakemake slower.

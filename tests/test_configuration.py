@@ -219,7 +219,7 @@ def test_mistakes_in_the_other_files_are_named(tmp_path, settings, file, old, ne
             {"workloads": "mnist_mlp,mnist_cnn", "frameworks": "pytorch,fastai"},
             (
                 "mnist_mlp is not trained by fastai (frameworks that train it: keras-tensorflow, "
-                "keras-torch, keras-jax, pytorch, keras2-tensorflow1, keras2-cntk)",
+                "keras-torch, keras-jax, pytorch)",
             ),
         ),
         (
@@ -242,7 +242,7 @@ def test_what_was_named_and_cannot_be_trained_is_said(settings, named, said):
 def test_a_workload_that_no_configured_framework_trains_is_refused(tmp_path, settings):
     shutil.copytree(ROOT / "config", tmp_path / "config")
     path = tmp_path / "config/workloads.yaml"
-    able = "[keras-tensorflow, keras-torch, keras-jax, pytorch, keras2-tensorflow1, keras2-cntk]"
+    able = "[keras-tensorflow, keras-torch, keras-jax, pytorch]"
     path.write_text(path.read_text().replace(able, "[keras-tensorflow]", 1))
     with pytest.raises(InputError, match="mnist_mlp is not trained by pytorch; frameworks that"):
         configuration.load(settings | {"frameworks": ["pytorch"]}, tmp_path)

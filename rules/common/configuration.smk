@@ -66,7 +66,6 @@ try:
     if CLOUD:
         configuration.check_cloud(KNOWN)
     prices.load(*PRICES, rates=KNOWN["exchange_rates"])
-    configuration.check_legacy(KNOWN["frameworks"], Path(".venvs"))
 except (InputError, OSError) as error:
     sys.exit(f"epochcost: {one_line(error)}")
 

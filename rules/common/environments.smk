@@ -16,17 +16,15 @@ def has_gpu(hardware):
 
 
 def environment_of(framework, hardware):
-    """The environment that a framework trains in: its family, for CPU or for GPU."""
+    """The environment that a framework trains in: its family, for CPU or for GPU, or this one."""
     family = frameworks.FRAMEWORKS[framework].environment
-    if frameworks.FRAMEWORKS[framework].legacy:
-        return family
+    if not family:
+        return "workflow"
     return f"{family}-gpu" if has_gpu(hardware) else f"{family}-cpu"
 
 
 def conda_file(framework, hardware):
-    """What conda makes the environment from; that of 2017 is started from the workflow's own."""
-    if frameworks.FRAMEWORKS[framework].legacy:
-        return "../envs/workflow.yaml"
+    """What conda makes the environment from."""
     return f"../envs/{environment_of(framework, hardware)}.yaml"
 
 
@@ -45,7 +43,8 @@ def own_python(framework, hardware):
 
 def environment_marker(framework, hardware):
     """The file that says that a framework's environment is ready; none if managed elsewhere."""
-    if USES_CONDA or own_python(framework, hardware):
+    own = own_python(framework, hardware)
+    if USES_CONDA or own or environment_of(framework, hardware) == "workflow":
         return []
     return f".venvs/{environment_of(framework, hardware)}/ready"
 
@@ -54,8 +53,8 @@ def python_of(framework, hardware):
     """The interpreter that trains."""
     if own_python(framework, hardware):
         return own_python(framework, hardware)
-    if USES_CONDA or frameworks.FRAMEWORKS[framework].legacy:
-        return "python"  # of the workflow; a legacy framework finds its own
+    if USES_CONDA or environment_of(framework, hardware) == "workflow":
+        return "python"
     return f".venvs/{environment_of(framework, hardware)}/bin/python"
 
 
@@ -67,4 +66,4 @@ def environments_needed():
         for workload in KNOWN["workloads"]
         for framework in KNOWN.frameworks_of(workload)
         if not own_python(framework, hardware)
-    }
+    } - {"workflow"}

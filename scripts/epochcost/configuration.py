@@ -19,6 +19,7 @@ from epochcost import models as workload_modules
 from epochcost.data import preparation
 from epochcost.errors import InputError, nearest
 from epochcost.frameworks import FRAMEWORKS, variants, with_variant
+from epochcost.frameworks.registry import that_train
 from epochcost.hardware import LOCAL
 from epochcost.models import recipes
 from epochcost.money import prices
@@ -111,6 +112,8 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
         schemas.check({name: entry}, root / "config/schemas/workloads.schema.json", where)
         workloads[name] = entry
     workloads, brought = recipes.separate(workloads)
+    for name, recipe in workloads.items():
+        workloads[name] = recipe | {"frameworks": that_train(name, recipe["frameworks"])}
     datasets = _read_checked(config / "datasets.yaml", root)
     datasets |= _check_brought(brought, datasets, root)
     # Also where Snakemake has read it: that takes the last of a key that is given twice.
@@ -124,8 +127,7 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     _check_names("hardware", settings["hardware"], hardware)
     _check_alike(settings["hardware"])
     named = {key: settings[key] != ["all"] for key in ("workloads", "frameworks")}
-    modern = [name for name, framework in FRAMEWORKS.items() if not framework.legacy]
-    settings["frameworks"] = _expanded(settings["frameworks"], modern)
+    settings["frameworks"] = _expanded(settings["frameworks"], FRAMEWORKS)
     trained = [name for name, one in workloads.items() if _trained(one, settings["frameworks"])]
     settings["workloads"] = _expanded(settings["workloads"], trained)
     _check_names("workload", settings["workloads"], workloads)
@@ -145,14 +147,6 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
     configuration = Configuration(settings, hardware, recipes_there, workloads, datasets)
     _check_combinations(configuration)
     return replace(configuration, left_out=tuple(_left_out(configuration, **named)))
-
-
-def check_legacy(names: list[str], environments: Path) -> None:
-    """Refuse a framework of 2017 whose environment does not exist, as no rule makes it."""
-    for name in names:
-        framework = FRAMEWORKS[name]
-        if framework.legacy and not (environments / framework.environment / "ready").exists():
-            raise InputError(f"{name} needs an environment of its own; run: make legacy")
 
 
 def check_cloud(configuration: Configuration) -> None:

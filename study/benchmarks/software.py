@@ -1,6 +1,6 @@
 """How much faster the software became: the same recipes by that of 2017 and by today's.
 
-In: quick runs of one session, on one machine, of Keras 2 (`make legacy`) and of Keras 3 on
+In: quick runs of one session, on one machine, of Keras 2 (study/2017) and of Keras 3 on
 TensorFlow. Out: a Markdown table of the predicted training times. Where a combination has several
 runs, the median of the undisturbed ones counts.
 """

@@ -249,7 +249,6 @@ def test_weights_come_from_the_mirror_or_training_starts_from_random_ones(clone,
     ("words", "message"),
     [
         ("workloads=mnist_mpl", "unknown workload 'mnist_mpl'; did you mean 'mnist_mlp'"),
-        ("frameworks=keras2-cntk", "keras2-cntk needs an environment of its own; run: make legacy"),
         ("price={per_hour_usd: a lot}", "'a lot' is not a number or empty"),
         ("data={source: mirror, mirror: /nowhere}", "the mirror folder /nowhere does not exist"),
     ],

@@ -3,7 +3,7 @@
 A framework that is kept elsewhere, such as one of a study, is registered by a file of its own; the
 environment variable EPOCHCOST_FRAMEWORKS names it:
 
-    my-framework: {module: my_framework.py, environment: torch, needs: [inputs, torch_model]}
+    my-framework: {module: my_framework.py, environment: torch, workloads: [mnist_mlp]}
 
 `module` is a path from that file. The other keys are those of `Entry`.
 """
@@ -29,20 +29,21 @@ class Entry:
     """A framework that epochcost can train with.
 
     module: the module with its class (framework.py): one of this package, or the path of a file.
-    environment: the family of environments in envs/ that contains it.
+    environment: the family of environments in envs/ that contains it; empty for that of the
+        workflow.
     needs: the methods of a workload's model that it calls.
     late: settings that a search tries only in whole epochs: a quick run may not show their effect,
         or show one by chance.
     variants: those that it has besides default and tuned; DEVICES for devices_2, devices_3, ...
-    legacy: it is available on request; `make legacy` creates its environment.
+    workloads: those that it trains and whose recipes do not name it.
     """
 
     module: str
-    environment: str
+    environment: str = ""
     needs: tuple[str, ...] = ("inputs", "keras_model")
     late: tuple[str, ...] = (KEEP_MEMORY,)
     variants: tuple[str, ...] = ()
-    legacy: bool = False
+    workloads: tuple[str, ...] = ()
 
 
 def _more() -> dict[str, Entry]:
@@ -93,14 +94,10 @@ FRAMEWORKS = {
         late=(KEEP_MEMORY, FLUSH_DENORMAL),
         variants=(NO_ONEDNN,),
     ),
-    "keras2-tensorflow1": Entry(
-        "epochcost.frameworks.keras2_tensorflow1",
-        environment="keras2",
-        needs=("inputs",),
-        legacy=True,
-    ),
-    "keras2-cntk": Entry(
-        "epochcost.frameworks.keras2_cntk", environment="keras2", needs=("inputs",), legacy=True
-    ),
     **_more(),
 }
+
+
+def that_train(workload: str, named: list[str]) -> list[str]:
+    """The frameworks that train a workload: those that its recipe names, and that name it."""
+    return [*named, *(name for name, one in FRAMEWORKS.items() if workload in one.workloads)]

@@ -7,6 +7,7 @@ from typing import Any
 from epochcost.data import arrays
 from epochcost.errors import InputError
 from epochcost.frameworks import tuning, variants, with_variant
+from epochcost.frameworks.registry import that_train
 from epochcost.hardware import check_devices, check_machine
 from epochcost.measure import cloud, machine
 from epochcost.measure.clock import Stopwatch
@@ -145,10 +146,10 @@ def recipe_of(workload: str, framework: str) -> dict[str, Any]:
         InputError: there is none, or the framework does not.
     """
     recipe = recipes.of(workload, ROOT / "config/workloads.yaml")
-    if framework not in recipe["frameworks"]:
+    able = that_train(workload, recipe["frameworks"])
+    if framework not in able:
         raise InputError(
-            f"{workload} is not trained by {framework}; "
-            f"frameworks that train it: {', '.join(recipe['frameworks'])}"
+            f"{workload} is not trained by {framework}; frameworks that train it: {', '.join(able)}"
         )
     return recipe | {"model": recipes.HyperParameters(recipe["model"])}
 

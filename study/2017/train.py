@@ -1,7 +1,7 @@
 """Train one recipe in Keras 2 and time it: the software of about 2017.
 
-Runs in the environment of `make legacy` (Python 3.6), independently of the package epochcost;
-epochcost.frameworks.keras2 starts it. In: a folder with job.json and arrays. Out: times.json there.
+Runs in the environment of the Makefile (Python 3.6), independently of the package epochcost;
+keras2.py starts it. In: a folder with job.json and arrays. Out: times.json there.
 The models are those of the recipes of 2017: they give probabilities, labels and characters are
 one-hot before timing, and CIFAR-10's pictures are shifted by a generator alongside training.
 """
@@ -68,7 +68,7 @@ def train(folder, job, times):
     if keras.backend.backend() == "tensorflow":
         backend.set_random_seed(job["seed"])
     if job["workload"] not in MODELS:
-        raise ValueError("scripts/keras2.py has no model of " + job["workload"])
+        raise ValueError("train.py has no model of " + job["workload"])
     model = MODELS[job["workload"]](recipe["model"], job)
     model.compile(
         loss=recipe["loss"],

@@ -1,6 +1,11 @@
 """Keras 2 on CNTK."""
 
-from epochcost.frameworks import keras2
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import keras2
 
 _SOFTWARE = keras2.software("cntk")
 

@@ -1,4 +1,4 @@
-"""Keras 2 on TensorFlow 1 and CNTK, as 2017 had them; `make legacy` makes the environment."""
+"""Keras 2 on TensorFlow 1 and CNTK, as 2017 had them: study/2017."""
 
 import json
 import subprocess
@@ -9,15 +9,20 @@ import pytest
 from published_models import PUBLISHED
 from trainings import train
 
-from epochcost.configuration import ROOT, check_legacy
+from epochcost.configuration import ROOT
 from epochcost.data import arrays
-from epochcost.errors import InputError
-from epochcost.frameworks import FRAMEWORKS, keras2
 from epochcost.models import recipes
 from epochcost.record.passes import passes
 from epochcost.record.types import TRAIN, parse
 
-LEGACY = [name for name, framework in FRAMEWORKS.items() if framework.legacy]
+STUDY = ROOT / "study/2017"
+PYTHON = ROOT / ".venvs/keras2/bin/python"
+LEGACY = ["keras2-tensorflow1", "keras2-cntk"]
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setenv("EPOCHCOST_FRAMEWORKS", str(STUDY / "frameworks.yaml"))
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +71,9 @@ def test_the_software_of_2017_leaves_the_same_records(little_data, tmp_path, wor
 
 PARAMETERS = """
 import json, sys
-import keras2
+import train
 name, hyper, shape, vocabulary = json.loads(sys.argv[1])
-model = keras2.MODELS[name](hyper, {"shape": tuple(shape), "vocabulary": vocabulary})
+model = train.MODELS[name](hyper, {"shape": tuple(shape), "vocabulary": vocabulary})
 print(model.count_params())
 """
 
@@ -79,10 +84,10 @@ def test_its_models_have_the_published_number_of_parameters(workload):
     shape, vocabulary, parameters = PUBLISHED[workload]
     hyper = recipes.load(ROOT / "config/workloads.yaml")[workload]["model"]
     done = subprocess.run(
-        [keras2.PYTHON, "-c", PARAMETERS, json.dumps([workload, hyper, shape, vocabulary])],
+        [PYTHON, "-c", PARAMETERS, json.dumps([workload, hyper, shape, vocabulary])],
         capture_output=True,
         text=True,
-        env={"PYTHONPATH": str(ROOT / "scripts"), "KERAS_BACKEND": "tensorflow", "HOME": "/tmp"},
+        env={"PYTHONPATH": str(STUDY), "KERAS_BACKEND": "tensorflow", "HOME": "/tmp"},
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.splitlines()[-1]) == parameters
@@ -115,10 +120,13 @@ def test_a_loss_that_is_no_number_is_a_failed_run(little, tmp_path):
     assert record["failure"]["reason"] == "the loss is not a finite number"
 
 
-def test_a_framework_of_2017_is_refused_until_its_environment_is_made(tmp_path):
-    check_legacy(["pytorch"], tmp_path)
-    with pytest.raises(InputError, match=r"keras2-cntk needs an environment .* run: make legacy"):
-        check_legacy(["keras2-cntk"], tmp_path)
-    (tmp_path / "keras2").mkdir()
-    (tmp_path / "keras2/ready").touch()
-    check_legacy(["keras2-cntk"], tmp_path)
+def test_without_its_environment_one_line_says_how_to_make_it(little, tmp_path):
+    if PYTHON.exists():
+        pytest.skip("the software of 2017 is here")
+    words = ["mnist_mlp", "keras2-cntk", "--data", little, "--record", tmp_path / "r.json"]
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/train.py", *words], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "Keras 2 needs an environment of its own; run: make -C study/2017" in done.stderr
+    assert "Traceback" not in done.stderr

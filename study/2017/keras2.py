@@ -1,7 +1,7 @@
 """Keras 2.0.9 on TensorFlow 1.4, as in the study of November 2017, or on the last CNTK (2.7).
 
-It needs Python 3.6, so it trains in a process of its own (scripts/keras2.py, in the environment of
-`make legacy`) whose times are put into the clock here. On the processor only.
+It needs Python 3.6, so it trains in a process of its own (train.py beside this file, in the
+environment of the Makefile) whose times are put into the clock here. On the processor only.
 """
 
 import json
@@ -20,8 +20,9 @@ from epochcost.frameworks.framework import Framework, Task
 from epochcost.measure.clock import Clock, Epoch
 from epochcost.measure.termination import end_with_parent
 
-ROOT = Path(__file__).resolve().parents[3]
-PYTHON = ROOT / ".venvs/keras2/bin/python"
+HERE = Path(__file__).resolve().parent
+MAKE = "make -C study/2017"
+PYTHON = HERE.parents[1] / ".venvs/keras2/bin/python"
 
 
 class Keras2(Framework):
@@ -55,14 +56,14 @@ def _train(backend: str, task: Task, clock: Clock) -> None:
         RuntimeError: the training failed.
     """
     if not PYTHON.exists():
-        raise InputError("Keras 2 needs an environment of its own; run: make legacy")
+        raise InputError(f"Keras 2 needs an environment of its own; run: {MAKE}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with clock.phase("data"):
             _write_job(folder, task, clock)
         clock.phase_now = "train"
         done = subprocess.run(
-            [PYTHON, "-E", ROOT / "scripts/keras2.py", folder, "--backend", backend],
+            [PYTHON, "-E", HERE / "train.py", folder, "--backend", backend],
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
@@ -72,14 +73,14 @@ def _train(backend: str, task: Task, clock: Clock) -> None:
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
             if "ImportError" in last or "ModuleNotFoundError" in last:
-                raise InputError(f"Keras 2 cannot be imported ({last}); run: make legacy")
+                raise InputError(f"Keras 2 cannot be imported ({last}); run: {MAKE}")
             raise RuntimeError(f"Keras 2 ended with status {done.returncode}: {last}")
         _read_times(files.read_json(folder / "times.json"), clock)
 
 
 def _environment(home: Path) -> dict[str, str]:
     """Environment of the process: its own home, as Keras 2 would read and write Keras 3's files."""
-    # Where `make legacy` puts links to the MPI that CNTK needs.
+    # Where the Makefile puts links to the MPI that CNTK needs.
     libraries = f"{PYTHON.parents[1] / 'lib/mpi'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
     return os.environ | {"LD_LIBRARY_PATH": libraries.strip(":"), "HOME": str(home)}
 

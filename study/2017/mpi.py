@@ -7,7 +7,10 @@ so a later one will do. Out: links in a folder for LD_LIBRARY_PATH; none if ther
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 
 from epochcost import errors
 
@@ -29,7 +32,7 @@ def link(folder: Path) -> None:
         if found is None:
             print(
                 "epochcost: keras2-cntk will not run: it needs Open MPI (Debian, Ubuntu: "
-                "apt-get install libopenmpi3), and then make legacy again after "
+                "apt-get install libopenmpi3), and then make -C study/2017 after "
                 "rm .venvs/keras2/ready"
             )
             return
