@@ -54,7 +54,7 @@ def test_a_framework_that_is_kept_elsewhere_is_loaded(tmp_path):
 @pytest.mark.parametrize("text", ["own: {modul: own.py}", "own", "- own"])
 def test_a_file_of_frameworks_that_is_none_is_named(tmp_path, text):
     (tmp_path / "frameworks.yaml").write_text(text)
-    assert (
-        "frameworks.yaml (EPOCHCOST_FRAMEWORKS) is no file"
-        in load(tmp_path / "frameworks.yaml").stderr
-    )
+    done = load(tmp_path / "frameworks.yaml")
+    assert done.returncode == 1
+    assert done.stderr.startswith("epochcost: EPOCHCOST_FRAMEWORKS: ")
+    assert len(done.stderr.splitlines()) == 1

@@ -9,12 +9,13 @@ environment variable EPOCHCOST_FRAMEWORKS names it:
 """
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from epochcost import files
-from epochcost.errors import InputError
+from epochcost.errors import SIGNATURE, InputError, one_line
 from epochcost.frameworks.variants import BFLOAT16, DEVICES, NO_ONEDNN
 
 MORE = "EPOCHCOST_FRAMEWORKS"
@@ -53,8 +54,9 @@ def _more() -> dict[str, Entry]:
     path = Path(os.environ[MORE])
     try:
         return {name: _entry(path, **given) for name, given in files.read_yaml(path).items()}
-    except (AttributeError, TypeError) as error:
-        raise InputError(f"{path} ({MORE}) is no file of frameworks: {error}") from None
+    except (InputError, AttributeError, TypeError) as error:
+        # Read while modules are imported, where nobody could report an exception in one line.
+        sys.exit(f"{SIGNATURE}: {MORE}: {path} is no file of frameworks: {one_line(error)}")
 
 
 def _entry(path: Path, module: str, **given: Any) -> Entry:
