@@ -3,7 +3,8 @@ from observed import typed
 
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
-from epochcost.hardware import check_devices, check_machine
+from epochcost.frameworks.variants import check_devices
+from epochcost.hardware import check_machine
 from epochcost.record.types import Machine
 
 CATALOGUE = ROOT / "config/hardware.yaml"

@@ -9,9 +9,8 @@ from dataclasses import replace
 from snakemake import cli
 
 from epochcost.money import market, successors
-from epochcost.hardware import check_devices, check_machine, is_unsupported
+from epochcost.hardware import check_machine, is_unsupported
 from epochcost.measure import cloud
-from epochcost.measure.machine import has_bfloat16
 from epochcost.plan import resources
 from epochcost.record.types import Cloud
 
@@ -158,11 +157,7 @@ def refuse_other_hardware():
         for name in hardware_to_train():
             check_machine(name, Path(workflow.basedir, "config/hardware.yaml"), here)
         for variant in sorted({run.variant for run in PLAN.missing}):
-            check_devices(variants.devices_of(variant), MACHINE)
-            if variant == variants.NO_ONEDNN and MACHINE.gpus:
-                raise InputError("no_onednn is for processors, and this machine has a GPU")
-            if variant == variants.BFLOAT16 and not has_bfloat16("gpu" if MACHINE.gpus else "cpu"):
-                raise InputError("this machine has no arithmetic for bfloat16")
+            variants.check_machine(variant, MACHINE)
     except InputError as error:
         sys.exit(f"epochcost: {one_line(error)}")
 

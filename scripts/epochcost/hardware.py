@@ -23,27 +23,6 @@ def is_unsupported(gpu: str | None) -> bool:
     return gpu in _UNSUPPORTED
 
 
-def check_devices(count: int, machine: Any) -> None:
-    """Refuse to train on more devices than a machine has (GPUs or, without any, cores).
-
-    Neither can one model be divided between GPUs of different kinds: the batch is divided evenly,
-    and each would shuffle the samples in its own way.
-
-    Args:
-        machine: its facts (`record.types.Machine`).
-    """
-    there = len(machine.gpus) or machine.usable_cores
-    if count > there:
-        what = "GPUs" if machine.gpus else "cores"
-        raise InputError(f"{count} devices are wanted, and this machine has {there} {what}")
-    models = [gpu.name for gpu in machine.gpus[:count]]
-    if len(set(models)) > 1:
-        raise InputError(
-            f"{count} devices are wanted, and these differ: {', '.join(models)}; choose equal ones "
-            "by CUDA_VISIBLE_DEVICES"
-        )
-
-
 def check_machine(hardware: str, catalogue: Path, machine: Any) -> None:
     """Refuse to measure a machine under the name of another.
 

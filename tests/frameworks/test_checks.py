@@ -7,7 +7,7 @@ import pytest
 from observed import typed
 
 from epochcost.errors import InputError
-from epochcost.frameworks import checks
+from epochcost.frameworks import checks, variants
 from epochcost.frameworks.choices import kind_of, thread_choices
 from epochcost.measure import cgroups, gpus, machine
 from epochcost.record.types import Machine
@@ -20,7 +20,6 @@ NO_GPU = {"gpus": [], "driver": None, "cuda_driver": None}
 def check(monkeypatch):
     """Asks what a framework on the processor, with two devices there, is asked for."""
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr(machine, "has_bfloat16", lambda device: False)
     framework = types.SimpleNamespace(
         VERSION="torch 1",
         device=lambda: "cpu",
@@ -45,12 +44,7 @@ def test_what_can_be_done_is_not_refused(check):
     ("asked", "message"),
     [
         ({"here": GPU}, "torch 1 does not see Tesla T4; set CUDA_VISIBLE_DEVICES to an empty"),
-        ({"variant": "bfloat16"}, "this machine has no arithmetic for bfloat16"),
         ({"variant": "tuned", "settings": {"compil": True}}, "no setting 'compil' here"),
-        (
-            {"variant": "no_onednn", "settings": {"onednn": False}, "here": GPU, "device": "gpu"},
-            "oneDNN is for processors",
-        ),
         (
             {"variant": "devices_3", "settings": {"devices": 3}},
             "3 devices are wanted, torch 1 sees 2",
@@ -60,6 +54,23 @@ def test_what_can_be_done_is_not_refused(check):
 def test_what_cannot_be_done_is(check, asked, message):
     with pytest.raises(InputError, match=message):
         check(**asked)
+
+
+@pytest.mark.parametrize(
+    ("variant", "gpus", "message"),
+    [
+        ("bfloat16", 0, "this machine has no arithmetic for bfloat16"),
+        ("no_onednn", 1, "no_onednn is for processors"),
+        ("devices_3", 0, "3 devices are wanted, and this machine has 2 cores"),
+        ("devices_2", 1, "2 devices are wanted, and this machine has 1 GPU"),
+    ],
+)
+def test_a_variant_that_a_machine_cannot_train_is_refused(monkeypatch, variant, gpus, message):
+    monkeypatch.setattr(variants, "has_bfloat16", lambda device: False)
+    known = (types.SimpleNamespace(name="Tesla T4"),) * gpus
+    here = types.SimpleNamespace(gpus=known, usable_cores=2)
+    with pytest.raises(InputError, match=message):
+        variants.check_machine(variant, here)
 
 
 def test_a_device_that_no_record_could_describe_is_refused():

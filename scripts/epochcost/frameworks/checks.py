@@ -6,7 +6,7 @@ from typing import Any
 from epochcost.errors import InputError
 from epochcost.frameworks import tuning, variants
 from epochcost.frameworks.framework import Framework
-from epochcost.measure import gpus, machine
+from epochcost.measure import gpus
 from epochcost.record.types import Machine
 
 # From cuDNN 9.11 on, and with all of CUDA 13, GPUs older than this (T4, RTX 20) are not supported.
@@ -33,16 +33,11 @@ def check(
         here: facts about the machine (`machine.facts`).
 
     Raises:
-        InputError: the framework does not see the GPU or the devices, does not know a setting, or
-            the machine lacks bfloat16 or a use for oneDNN.
+        InputError: the framework does not see the GPU or the devices, or does not know a setting.
     """
     _check_device(framework, here)
     if name == "keras-tensorflow" and here.gpus:
         _check_tensorflow(framework, here)
-    if variant == variants.BFLOAT16 and not machine.has_bfloat16(framework.device()):
-        raise InputError("this machine has no arithmetic for bfloat16")
-    if variant == variants.NO_ONEDNN and framework.device() == "gpu":
-        raise InputError("oneDNN is for processors; on a GPU no_onednn would be the default")
     if variant == variants.TUNED:
         tuning.check(settings, framework.choices(recipe), name)
     elif "devices" in settings and settings["devices"] > framework.devices():

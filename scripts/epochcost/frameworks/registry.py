@@ -16,9 +16,10 @@ from typing import Any
 
 from epochcost import files
 from epochcost.errors import SIGNATURE, InputError, one_line
-from epochcost.frameworks.variants import BFLOAT16, DEVICES, NO_ONEDNN
 
 MORE = "EPOCHCOST_FRAMEWORKS"
+# Variants that not every framework has; DEVICES stands for devices_2, devices_3, ...
+NO_ONEDNN, BFLOAT16, DEVICES = "no_onednn", "bfloat16", "devices"
 # Settings that several frameworks have. Without the first, a process may be slow or fast, depending
 # on what it freed before. The second matters once Adam's moments of unused weights have decayed,
 # after hundreds of steps.
@@ -35,7 +36,7 @@ class Entry:
     needs: the methods of a workload's model that it calls.
     late: settings that a search tries only in whole epochs: a quick run may not show their effect,
         or show one by chance.
-    variants: those that it has besides default and tuned; DEVICES for devices_2, devices_3, ...
+    variants: those that it has besides default and tuned.
     workloads: those that it trains and whose recipes do not name it.
     """
 

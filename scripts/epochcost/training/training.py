@@ -6,9 +6,9 @@ from typing import Any
 
 from epochcost.data import arrays
 from epochcost.errors import InputError
-from epochcost.frameworks import tuning, variants, with_variant
+from epochcost.frameworks import tuning, variants
 from epochcost.frameworks.registry import that_train
-from epochcost.hardware import check_devices, check_machine
+from epochcost.hardware import check_machine
 from epochcost.measure import cloud, machine
 from epochcost.measure.clock import Stopwatch
 from epochcost.models import recipes
@@ -106,9 +106,7 @@ def read(
     here = replace(machine.facts(), cloud=asked and Cloud(**asked))
     describing_s = stopwatch.seconds()
     check_machine(hardware, ROOT / "config/hardware.yaml", here)
-    variants.variant_of(variant)
-    if not with_variant(variant, [framework]):
-        raise InputError(f"the variant {variant} is not for {framework}")
+    variants.check_framework(variant, framework)
     if settings is not None:
         found = tuning.Tuned(_given(settings, variant), None)
     elif variant == variants.TUNED:
@@ -119,7 +117,7 @@ def read(
         found = tuning.needed(ROOT / "config/tuned.yaml", case)
     else:
         found = tuning.Tuned(variants.settings_of(variant), None)
-    check_devices(variants.devices_of(variant), here)
+    variants.check_machine(variant, here)
     own = {"batch_size": batch_size, "epochs": epochs}
     return Training(
         run=RunName(hardware, workload, framework, variant, trial),
