@@ -74,10 +74,14 @@ cloud: .venvs/cloud/ready
 	@touch $@
 
 # Resolve envs/*.in again into the full lists of pins. The CPU list of torch is the GPU list
-# without the CUDA packages, which the CPU build does not have.
+# without the CUDA packages, which the CPU build does not have. Conda makes an environment anew where
+# its script has changed, so that names the checksum of the pins.
 pins: setup
 	for name in workflow cloud tensorflow-cpu tensorflow-gpu torch-gpu jax-cpu jax-gpu; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate envs/$$name.in -o envs/$$name.txt || exit 1; \
 	done
 	grep -v -P '^(nvidia-(?!ml-py)|triton|cuda-)' envs/torch-gpu.txt > envs/torch-cpu.txt
-	$(BIN)/python scripts/pins.py
+	for script in envs/*.post-deploy.sh; do \
+		sum=$$(sha256sum < $${script%.post-deploy.sh}.txt | cut -d ' ' -f 1) && \
+		sed -i "s/^# sha256 of the pins: .*/# sha256 of the pins: $$sum/" $$script || exit 1; \
+	done

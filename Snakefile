@@ -11,9 +11,6 @@ include: "rules/common/start.smk"
 configfile: "config/config.yaml"
 
 
-report: "rules/captions/workflow.rst"
-
-
 include: "rules/common/terminal.smk"
 include: "rules/common/configuration.smk"
 include: "rules/common/plan.smk"

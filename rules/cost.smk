@@ -9,7 +9,7 @@ rule runs:
         hardware="config/hardware.yaml",
         recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
         spread="config/spread.csv",
-        code=["scripts/runs.py", *map(code_of, ("results", "record", "statistics"))],
+        code=sources_of("runs"),
     output:
         multiext(
             "results/tables/",
@@ -47,7 +47,7 @@ rule costs:
         recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
         own_prices=own_book(),
         spread="config/spread.csv",
-        code=["scripts/costs.py", *map(code_of, ("money", "results", "statistics"))],
+        code=sources_of("costs"),
     output:
         multiext(
             "results/tables/",

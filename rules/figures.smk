@@ -7,22 +7,15 @@ rule figure:
         baselines="data/published/baselines.csv",
         titles="config/workloads.yaml",
         order="config/hardware.yaml",
-        code=[
-            "scripts/figure.py",
-            code_of("show/figures"),
-            code_of("show/wording"),
-            "scripts/epochcost/money/history.py",
-        ],
+        code=sources_of("figure"),
     output:
         compared=report(
             expand("results/figures/{{workload}}-{picture}.svg", picture=COMPARED),
-            caption="captions/figure.rst",
             category="Relative to the K80 with TensorFlow",
             subcategory="{workload}",
         ),
         costs=report(
             expand("results/figures/{{workload}}-{picture}.svg", picture=TO_CHOOSE_FROM),
-            caption="captions/options.rst",
             category="What it costs",
             subcategory="{workload}",
         ),

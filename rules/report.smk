@@ -7,7 +7,7 @@ rule report:
         records=measured,
         figures=pictures(),
         published=multiext("data/published/", "baselines.csv", "sources.csv"),
-        code=["scripts/report.py", code_of("show"), code_of("show/wording")],
+        code=sources_of("report"),
     output:
         page="results/report.html",
         answer="results/answer.txt",
@@ -26,7 +26,7 @@ rule report:
 rule quality:
     input:
         tables=rules.tables.input,
-        code=["scripts/quality.py", code_of("show"), code_of("show/wording")],
+        code=sources_of("quality"),
     output:
         "results/quality.md",
     log:

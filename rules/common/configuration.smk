@@ -5,6 +5,7 @@ import csv
 from epochcost import configuration, lock
 from epochcost.frameworks import tuning, variants
 from epochcost.plan import runs as planning
+from epochcost.plan.sources import sources_of
 from epochcost.money import billing, prices
 from epochcost.data import preparation, registry
 from epochcost.errors import InputError, one_line
@@ -93,11 +94,6 @@ def everything():
 def reports():
     """Whether this call asks for the report."""
     return any(job.rule.name == "report" for job in workflow.dag.jobs)
-
-
-def code_of(room):
-    """The files of a subpackage that a rule's result depends on."""
-    return sorted(str(path) for path in Path("scripts/epochcost", room).glob("*.*"))
 
 
 def own_models():
