@@ -63,9 +63,12 @@ class Clone:
         path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | settings))
 
     def records(self) -> dict[str, str]:
-        """The records in the clone: name of the run -> content."""
-        found = sorted((self.folder / "results/runs").rglob("*.json"))
-        return {str(RunName.at(path)): path.read_text() for path in found}
+        """The records in the clone: name of the run (file, of further ones) -> content."""
+        found: dict[str, str] = {}
+        for path in sorted((self.folder / "results/runs").rglob("*.json")):
+            name = str(RunName.at(path))
+            found[str(path) if name in found else name] = path.read_text()
+        return found
 
     def record(self, run: str) -> Path:
         """The only record of a run, named local/mnist_mlp/pytorch/default-1."""
