@@ -5,19 +5,15 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-include: "rules/common/start.smk"
+include: "rules/start.smk"
 
 
 configfile: "config/config.yaml"
 
 
-include: "rules/common/terminal.smk"
-include: "rules/common/configuration.smk"
-include: "rules/common/plan.smk"
-include: "rules/common/trainings.smk"
-include: "rules/common/environments.smk"
-include: "rules/common/options.smk"
-include: "rules/common/guards.smk"
+include: "rules/common.smk"
+include: "rules/options.smk"
+include: "rules/call.smk"
 
 
 rule all:
@@ -41,15 +37,13 @@ include: "rules/report.smk"
 
 onstart:
     if trains():
-        notice_unknown_commit()
-        claim_hardware()
-        check_plan()
+        before_trainings()
 
 
 onsuccess:
     if reports():
-        for line in set_aside()[:10]:
-            print(line, file=sys.stderr)
+        for line in opening.set_aside(Path("results/tables/set_aside.csv"))[:10]:
+            errors.say(line)
         print("epochcost: the report is results/report.html")
 
 

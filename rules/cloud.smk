@@ -61,9 +61,11 @@ for hardware in KNOWN["hardware"]:
         resources:
             **resources_of(hardware),
         params:
-            python=lambda wildcards, hardware=hardware: own_python(wildcards.framework, hardware)
+            python=lambda wildcards, hardware=hardware: NEEDS.own_python(
+                wildcards.framework, hardware
+            )
             or "python",
-            options=words(settings_of_trainings(hardware)),
+            options=words(NEEDS.settings(hardware)),
         message:
             "Training {wildcards.workload} with {wildcards.framework}, trial {wildcards.trial}: "
             "{params.options}"
@@ -81,7 +83,7 @@ for hardware in KNOWN["hardware"]:
         name:
             rule_name("home", hardware)
         input:
-            lambda wildcards, hardware=hardware: record_in_bucket(hardware, wildcards.run),
+            lambda wildcards, hardware=hardware: OPENED.place_in_bucket(hardware, wildcards.run),
         output:
             here(touch(f"results/made/{hardware}/{{run}}")),
         log:

@@ -14,9 +14,9 @@ rule fetch:
     conda:
         "../envs/workflow.yaml"
     params:
-        source=lambda wildcards: source_of(wildcards.dataset),
+        source=lambda wildcards: NEEDS.source(wildcards.dataset),
         # Another edition in config/datasets.yaml is fetched and prepared again.
-        checksums=lambda wildcards: checksums_of(wildcards.dataset, wildcards.kind),
+        checksums=lambda wildcards: NEEDS.checksums(wildcards.dataset, wildcards.kind),
     message:
         "Fetching {wildcards.dataset} ({params.source})"
     shell:
@@ -40,7 +40,7 @@ rule prepare:
         "../envs/workflow.yaml"
     params:
         # Arrays that other code prepared are prepared again.
-        code=lambda wildcards: preparation_code_of(wildcards.dataset),
+        code=lambda wildcards: preparation.code_of(KNOWN.preparation_of(wildcards.dataset)),
     message:
         "Preparing the arrays of {wildcards.dataset} ({wildcards.kind})"
     shell:
@@ -50,7 +50,7 @@ rule prepare:
 
 rule data:
     input:
-        lambda wildcards: [here(arrays_of(workload)) for workload in KNOWN["workloads"]],
+        lambda wildcards: [here(NEEDS.arrays(workload)) for workload in KNOWN["workloads"]],
     localrule: True
     message:
         "The data are ready"

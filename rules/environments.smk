@@ -22,7 +22,7 @@ rule environment:
 
 rule environments:
     input:
-        expand(".venvs/{environment}/ready", environment=environments_needed()),
+        expand(".venvs/{environment}/ready", environment=sorted(NEEDS.environments())),
     localrule: True
     message:
         "The environments are ready"

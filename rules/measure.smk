@@ -25,15 +25,15 @@ rule measure:
 # What this machine can do, besides the short check before each run. PyTorch measures a GPU.
 rule calibrate:
     input:
-        environment_marker("pytorch", LOCAL) if has_gpu(LOCAL) else [],
+        NEEDS.ready("pytorch", LOCAL) if NEEDS.has_gpu(LOCAL) else [],
     log:
         "logs/calibrate.log",
     localrule: True
     conda:
-        conda_file("pytorch", LOCAL)
+        conda_of("pytorch", LOCAL)
     threads: threads_of(LOCAL)
     params:
-        python=python_of("pytorch", LOCAL) if has_gpu(LOCAL) else "python",
+        python=NEEDS.python("pytorch", LOCAL) if NEEDS.has_gpu(LOCAL) else "python",
     message:
         "Measuring for about a minute what this machine can do"
     shell:

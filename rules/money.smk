@@ -10,7 +10,7 @@ rule plan:
     message:
         "Writing down what is planned"
     run:
-        Path(output[0]).write_text(plan_table())
+        Path(output[0]).write_text(OPENED.table())
 
 
 rule estimate:

@@ -21,7 +21,7 @@ rule ready:
     conda:
         "../envs/workflow.yaml"
     params:
-        places=lambda wildcards: places_of(wildcards.hardware),
+        places=lambda wildcards: json.dumps(NEEDS.places(wildcards.hardware)),
     message:
         "Everything that trainings on {wildcards.hardware} need is there"
     shell:
@@ -48,7 +48,7 @@ for hardware in KNOWN["hardware"]:
         resources:
             **resources_of(hardware),
         params:
-            settings=json.dumps(settings_of_trainings(hardware)),
+            settings=json.dumps(NEEDS.settings(hardware)),
         message:
             "Training {wildcards.run}"
         shell:

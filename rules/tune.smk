@@ -3,11 +3,13 @@
 
 rule tune_one:
     input:
-        data=lambda wildcards: arrays_of(wildcards.workload),
-        weights=lambda wildcards: weights_of(wildcards.workload),
-        environment=lambda wildcards: environment_marker(wildcards.framework, LOCAL),
+        data=lambda wildcards: NEEDS.arrays(wildcards.workload),
+        weights=lambda wildcards: NEEDS.weights(wildcards.workload),
+        environment=lambda wildcards: NEEDS.ready(wildcards.framework, LOCAL),
     output:
-        touch(f"{TUNING}/{tuning.place_of(MACHINE)}/{{workload}}/{{framework}}/tuned-{{what}}"),
+        touch(
+            f"results/tuning/{tuning.place_of(MACHINE)}/{{workload}}/{{framework}}/tuned-{{what}}"
+        ),
     log:
         "logs/tune/{workload}/{framework}-{what}.log",
     wildcard_constraints:
@@ -20,9 +22,9 @@ rule tune_one:
         "../envs/workflow.yaml"
     threads: threads_of(LOCAL)
     params:
-        python=lambda wildcards: python_of(wildcards.framework, LOCAL),
-        data=lambda wildcards: Path(arrays_of(wildcards.workload)).parent,
-        weights=lambda wildcards, input: weights_option(input.weights),
+        python=lambda wildcards: NEEDS.python(wildcards.framework, LOCAL),
+        data=lambda wildcards: Path(NEEDS.arrays(wildcards.workload)).parent,
+        weights=lambda wildcards, input: [f"--weights={path}" for path in input.weights],
     message:
         "Tuning {wildcards.framework} for {wildcards.workload} (log: {log})"
     shell:
@@ -32,7 +34,7 @@ rule tune_one:
 
 rule tune:
     input:
-        lambda wildcards: tunings(),
+        lambda wildcards: NEEDS.searches(),
     localrule: True
     message:
         "Everything configured is tuned"

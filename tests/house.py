@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "scripts/epochcost"
 # What everybody may use; these use only each other.
 GROUND = {
     *("call", "credentials", "durations", "errors", "files", "hardware", "home", "lock"),
-    *("markdown", "plugins", "schemas", "sheets"),
+    *("markdown", "plugins", "schemas", "sheets", "terminal"),
 }
 # A room, and those right below it.
 MAY_USE = {

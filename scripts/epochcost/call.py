@@ -3,6 +3,8 @@
 The profile that Snakemake always loads (profiles/default) calls `begin`, the Snakefile the rest.
 """
 
+import contextlib
+import io
 import os
 import re
 import sys
@@ -54,6 +56,15 @@ def runs_jobs(command: Sequence[str], dryrun: bool) -> bool:
     asked = {word.partition("=")[0] for word in words}
     is_snakemake = Path(program).name in ("snakemake", "__main__.py")
     return is_snakemake and not dryrun and asked.isdisjoint(_LOOKS)
+
+
+def executor_of(words: Sequence[str]) -> str | None:
+    """What a call's words, and its profiles, send jobs to; None for this machine."""
+    from snakemake import cli
+
+    with contextlib.redirect_stderr(io.StringIO()):  # which profiles there are was said before
+        _, arguments = cli.parse_args(list(words))
+    return arguments.executor if arguments.executor not in (None, "local") else None
 
 
 def check_folder(folder: Path) -> None:

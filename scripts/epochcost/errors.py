@@ -142,3 +142,17 @@ def run(command: Callable[[], int | None]) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     sys.exit(status)
+
+
+@contextmanager
+def in_one_line() -> Iterator[None]:
+    """End this process with one line if bad input, or a failing disk, is in the way."""
+    try:
+        yield
+    except (InputError, OSError) as error:
+        sys.exit(f"{SIGNATURE}: {one_line(error)}")
+
+
+def say(text: str) -> None:
+    """Print a line of ours among those of others."""
+    print(f"{SIGNATURE}: {text}", file=sys.stderr)

@@ -1,5 +1,7 @@
 # The configuration as command-line options of the analysis: lists of words, which rules quote (:q).
 
+from epochcost import configuration
+
 
 def precision_option():
     """The option for how precise the medians were to be, if that is configured."""
@@ -44,7 +46,7 @@ def spot_options():
 def price_options():
     """The options for the prices to calculate with."""
     return [
-        *("--prices", str(PRICES[1]), "--price-book", KNOWN["price_book"]),
+        *("--prices", "config/prices.csv", "--price-book", KNOWN["price_book"]),
         *local_price(),
         *rental_option(),
         *exchange_option(),
@@ -66,11 +68,9 @@ def schedule_options():
             sys.exit(
                 f"epochcost: config: schedule: {key} is empty; config/config.yaml says what it is"
             )
-    try:
+    with errors.in_one_line():
         # Can it be measured there?
         configuration.load(config | {"hardware": wanted["hardware"]}, Path(workflow.basedir))
-    except InputError as error:
-        sys.exit(f"epochcost: {one_line(error)}")
     options = [wanted["hardware"]]
     for key in ("every", "up", "repository", "records", "image"):
         options.append(f"--{key}={wanted[key]}")

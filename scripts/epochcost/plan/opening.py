@@ -1,0 +1,171 @@
+"""What a call of the workflow reads before its rules: configuration, machine, origins, plan."""
+
+import csv
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from epochcost import configuration, lock
+from epochcost.configuration import Configuration
+from epochcost.data import registry
+from epochcost.data.registry import Origin
+from epochcost.errors import SIGNATURE, InputError
+from epochcost.measure import machine
+from epochcost.money import prices
+from epochcost.plan import runs
+from epochcost.plan.needs import TUNED, Needs
+from epochcost.plan.runs import Plan
+from epochcost.record import backup, merge
+from epochcost.record.names import RunName
+from epochcost.record.record import recipe_id
+
+RECORDS, MARKERS, RAW = Path("results/runs"), Path("results/made"), Path("data/raw")
+PRICES = [Path("data/published/prices.csv"), Path("config/prices.csv")]
+_LOCKS = Path(".snakemake")
+
+
+@dataclass(frozen=True)
+class Call:
+    """How the workflow was called.
+
+    is_main: whether this process was called by a person, and is no job of another one.
+    runs_jobs: whether jobs will run: only then is anything changed, locked or asked.
+    is_sent: whether it is a job on a machine that has only what it was sent.
+    """
+
+    is_main: bool
+    runs_jobs: bool
+    is_sent: bool
+    uses_conda: bool
+    shares_folder: bool
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a call has read.
+
+    plan: None on a machine that has only what it was sent.
+    """
+
+    known: Configuration
+    needs: Needs
+    plan: Plan | None
+
+    def hardware_to_train(self) -> list[str]:
+        """The hardware of the runs to be made."""
+        return sorted({run.hardware for run in self.plan.missing})
+
+    def files_of_round(self, number: int) -> list[str]:
+        """The files for the runs of a round, which follow from the rounds before."""
+        plan = _plan(self.known, self.needs)
+        return plan.files(plan.round(number), RECORDS, MARKERS)
+
+    def files(self, missing: bool = True) -> list[str]:
+        """A file for each run that there is, and for those that will be made."""
+        return self.plan.inputs(RECORDS, MARKERS, missing=missing)
+
+    def place_in_bucket(self, hardware: str, run: str) -> str:
+        """Where a training on a rented machine leaves its record.
+
+        Its name says what asked for it, as a short hash, so that no other clone, recipe, scale or
+        option finds it under its own name.
+        """
+        recipe = self.known.recipes_to_train[RunName.on(hardware, run).workload]
+        dataset, settings = recipe["dataset"], json.dumps(self.needs.settings(hardware))
+        asked = [self.needs.machine.id, str(Path.cwd()), settings, recipe_id(recipe)]
+        plan = hashlib.sha256("\n".join(asked).encode()).hexdigest()[:8]
+        return f"runs/{plan}/{dataset}-{self.needs.origins[dataset].kind}/{hardware}/{run}.json"
+
+    def table(self) -> str:
+        """The runs that are still to be made, as CSV."""
+        trained = {
+            name: f"{recipe_id(recipe)},{self.needs.origins[recipe['dataset']].kind}"
+            for name, recipe in self.known.recipes_to_train.items()
+            if recipe["dataset"] in self.needs.origins
+        }
+        lines = [
+            ",".join([*map(str, vars(run).values()), trained[run.workload]])
+            for run in self.plan.missing
+        ]
+        return "\n".join(["hardware,workload,framework,variant,trial,recipe,data", *lines, ""])
+
+    def read(self) -> str:
+        """What a call that measures nothing reads, where that is not all it could be; else ''."""
+        there, missing = len(self.plan.existing), len(self.plan.missing)
+        if not there:
+            return f"no run was made yet: {RECORDS} holds no records"
+        if missing:
+            return (
+                f"runs that are there: {there}; configured and missing: {missing} (`snakemake` "
+                "makes them)"
+            )
+        return ""
+
+
+def begin(config: Mapping[str, Any], root: Path, call: Call) -> Opened:
+    """Read everything, and check it.
+
+    Raises:
+        InputError, OSError: the call cannot be.
+    """
+    if call.is_main and call.runs_jobs:
+        lock.enter(_LOCKS)
+    known = configuration.load(config, root)
+    if known.mirror:
+        # For fetch.py. Not a parameter of its rule: without it, what was fetched stays fetched.
+        os.environ[configuration.MIRROR_VARIABLE] = str(known.mirror)
+    origins = {} if call.is_sent else _origins(known, call.runs_jobs)
+    needs = Needs(known, origins, machine.facts(), call.uses_conda, call.shares_folder)
+    if call.is_main:
+        _bring_back(call.runs_jobs)
+    if not call.shares_folder:
+        configuration.check_cloud(known)
+    prices.load(*PRICES, rates=known["exchange_rates"])
+    if known.left_out and call.is_main:
+        print(f"{SIGNATURE}: left out: {'; '.join(known.left_out)}", file=sys.stderr)
+    return Opened(known, needs, None if call.is_sent else _plan(known, needs))
+
+
+def _plan(known: Configuration, needs: Needs) -> Plan:
+    return runs.plan(known, needs.machine, RECORDS, needs.origins, TUNED, MARKERS)
+
+
+def _origins(known: Configuration, asks: bool) -> dict[str, Origin]:
+    """Where data and weights come from."""
+    choose = (known.datasets, known["data"]["source"], known.mirror, RAW)
+    reachable = registry.can_fetch if asks else None
+    of_data = {
+        name: registry.choose_origin(name, *choose, reachable) for name in known.datasets_needed()
+    }
+    return of_data | {
+        name: registry.choose_weights(name, *choose, reachable) for name in known.weights_needed()
+    }
+
+
+def _bring_back(changes: bool) -> None:
+    """Records that something else has deleted, such as `dvc pull --force`, are no missing runs."""
+    if changes:
+        for line in merge.came_back(backup.settle(RECORDS)):
+            print(f"{SIGNATURE}: {line}", file=sys.stderr)
+    elif gone := backup.gone(RECORDS):
+        raise InputError(
+            f"{len(gone)} records are gone from {RECORDS}, such as the one of {gone[0]}; a call "
+            "that runs jobs brings them back"
+        )
+
+
+def compared_workloads(baselines: Path) -> list[str]:
+    """The workloads that all rows are compared in, by data/published/baselines.csv."""
+    with open(baselines, newline="") as file:
+        return [row["workload"] for row in csv.DictReader(file) if row["scope"] == "all"]
+
+
+def set_aside(table: Path) -> list[str]:
+    """A line for each file that the analysis left out, by set_aside.csv."""
+    with open(table, newline="") as file:
+        return [f"set aside: {row['path']} {row['reason']}" for row in csv.DictReader(file)]
