@@ -65,7 +65,7 @@ def test_aws_batch_is_asked_for_a_gpu_in_a_queue(ask):
     asked = ask("aws-batch")
     container = asked["/v1/registerjobdefinition"]["containerProperties"]
     needs = {one["type"]: one["value"] for one in container["resourceRequirements"]}
-    assert needs == {"VCPU": "4", "MEMORY": "11469", "GPU": "1"}
+    assert needs == {"VCPU": "4", "MEMORY": "11264", "GPU": "1"}
     assert container["image"] == "registry.example/epochcost:1"
     assert container["jobRoleArn"] == "arn:aws:iam::1:role/epochcost"
     assert "train_aws_g4dn_xlarge" in container["command"][-1]

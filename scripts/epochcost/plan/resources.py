@@ -21,6 +21,14 @@ _ASKED_MEMORY = 0.7
 # Keys of `slurm:` that are called otherwise, and what holds where an entry says nothing.
 _SLURM_NAMES = {"partition": "slurm_partition", "account": "slurm_account", "extra": "slurm_extra"}
 _SLURM_DEFAULTS = {"mem_mb": 8000, "runtime": 240, "extra": "--exclusive"}
+# MiB that the executor of AWS Batch can ask for, by vCPUs: it knows no other combinations.
+_AWS_MEMORY = {
+    1: range(2048, 8193, 1024),
+    2: range(4096, 16385, 1024),
+    4: range(8192, 30721, 1024),
+    8: range(16384, 61441, 4096),
+    16: range(32768, 122881, 8192),
+}
 # Google's names of GPUs, where they are not nvidia-tesla- and the model.
 _ACCELERATORS = {
     ("A100", 40): "nvidia-tesla-a100",
@@ -50,6 +58,11 @@ def why_not(entry: Entry, scheduler: str, given: Mapping[str, Any]) -> str | Non
         return (
             "Snakemake asks Google Batch for one GPU at most; measure it as a bare host "
             "(scripts/remote.py)"
+        )
+    if scheduler == AWS_BATCH and not _aws_memory(entry):
+        return (
+            f"Snakemake cannot ask AWS Batch for {entry['vcpus']} vCPUs of a machine with "
+            f"{entry['memory_gib']:g} GiB; measure it as a bare host (scripts/remote.py)"
         )
     return None
 
@@ -95,7 +108,12 @@ def _of_kubernetes(entry: Entry) -> Resources:
 
 def _of_aws_batch(entry: Entry) -> Resources:
     gpus = {"_gpus": entry["gpu_count"]} if "gpu" in entry else {}
-    return _memory_mb(entry) | gpus
+    return {"mem_mb": max(_aws_memory(entry))} | gpus
+
+
+def _aws_memory(entry: Entry) -> list[int]:
+    allowed = _AWS_MEMORY.get(entry["vcpus"], ())
+    return [mib for mib in allowed if mib <= _memory_mib(entry)]
 
 
 def _memory_mb(entry: Entry) -> Resources:
