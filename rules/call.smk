@@ -48,7 +48,7 @@ def check_plan():
         )
     if to.scheduler:
         errors.say(refusals.said_of(NEEDS, to))
-    if KNOWN["max_cost_usd"] is not None:
+    if KNOWN.max_cost_usd is not None:
         refuse_dear_plan()
     elif dryrun:
         process = estimating()  # while Snakemake builds its graph
@@ -70,7 +70,7 @@ def estimating(*options, **kept):
 
 def refuse_dear_plan():
     """End the run before its first job if it would cost more than `max_cost_usd`."""
-    process = estimating("--most", str(KNOWN["max_cost_usd"]), stderr=subprocess.PIPE)
+    process = estimating("--most", str(KNOWN.max_cost_usd), stderr=subprocess.PIPE)
     said, why = process.communicate()
     if process.returncode:
         sys.exit(why.strip() or "epochcost: scripts/estimate.py failed")
@@ -115,7 +115,7 @@ def files_of_arrays(wildcards):
 def needs_of(hardware):
     """The files that trainings on the hardware wait for."""
     say_origins()
-    if hardware not in KNOWN["hardware"]:
+    if hardware not in KNOWN.hardware:
         sys.exit(f"epochcost: nothing is to be trained on '{hardware}'")
     return NEEDS.files(PLAN, hardware)
 
@@ -152,7 +152,7 @@ def measured(wildcards):
     if workflow.output_settings.dryrun and PLAN.missing:
         check_plan()
     files = set(OPENED.files())
-    if KNOWN["precision"]:
+    if KNOWN.precision:
         number = PLAN.runs
         while more := OPENED.files_of_round(number):
             files |= set(more)

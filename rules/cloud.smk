@@ -36,7 +36,7 @@ rule pack:
         "tar -C {params.folder:q} -cf {output:q} . 2> {log:q}"
 
 
-for hardware in KNOWN["hardware"]:
+for hardware in KNOWN.hardware:
 
     rule:
         name:
@@ -77,7 +77,7 @@ for hardware in KNOWN["hardware"]:
 
 
 # A record comes home as a copy that is the output of no rule; it is then not requested again.
-for hardware in KNOWN["hardware"]:
+for hardware in KNOWN.hardware:
 
     rule:
         name:

@@ -50,7 +50,7 @@ rule prepare:
 
 rule data:
     input:
-        lambda wildcards: [here(NEEDS.arrays(workload)) for workload in KNOWN["workloads"]],
+        lambda wildcards: [here(NEEDS.arrays(workload)) for workload in KNOWN.workloads],
     localrule: True
     message:
         "The data are ready"

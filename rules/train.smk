@@ -28,7 +28,7 @@ rule ready:
         "printf '%s\\n' {params.places:q} > {output:q} 2> {log:q}"
 
 
-for hardware in KNOWN["hardware"]:
+for hardware in KNOWN.hardware:
 
     rule:
         name:

@@ -20,7 +20,7 @@ GROUND = {
 MAY_USE = {
     "show": {"money"},
     "plan": {"configuration", "statistics"},
-    "configuration": {"frameworks", "money"},
+    "configuration": {"frameworks", "money", "settings"},
     "money": {"results"},
     "results": {"statistics", "frameworks"},
     "statistics": {"record"},
@@ -30,6 +30,7 @@ MAY_USE = {
     "models": {"data"},
     "data": set(),
     "record": set(),
+    "settings": set(),
 }
 
 

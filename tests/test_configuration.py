@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from epochcost import configuration
+from epochcost import settings as keys
 from epochcost.configuration import ROOT
 from epochcost.errors import InputError
 from epochcost.models import recipes
@@ -49,7 +50,7 @@ def test_a_recipe_that_cannot_be_trained_as_it_says_is_refused(tmp_path, change,
 
 def test_the_shipped_configuration_is_valid():
     known = configuration.load()
-    assert known["hardware"] == ["local"]
+    assert known.hardware == ["local"]
     assert "mnist_mlp" in known.recipes_to_train
 
 
@@ -119,9 +120,9 @@ def test_what_a_command_line_gives_is_understood(settings):
         "keep_disturbed": "false",
     }
     known = configuration.load(given)
-    assert (known["again"], known["keep_disturbed"]) == (True, False)
-    assert known["workloads"] == ["mnist_mlp", "mnist_cnn"]
-    assert known["price"]["per_hour_usd"] == 0.5
+    assert (known.again, known.keep_disturbed) == (True, False)
+    assert known.workloads == ["mnist_mlp", "mnist_cnn"]
+    assert known.price.per_hour_usd == 0.5
 
 
 OWNED = ("purchase_usd", "years", "used_hours_per_day", "watts", "usd_per_kwh")
@@ -137,11 +138,15 @@ def test_numbers_within_a_section_are_numbers(settings):
     }
     given["schedule"] = settings["schedule"] | {"every": "3600", "up": "600", "disk_gib": "40"}
     known = configuration.load(settings | given)
-    assert [known["schedule"][key] for key in ("every", "up", "disk_gib")] == ["3600", "600", 40]
-    assert known["exchange_rates"] == {"EUR": 1.15}
-    assert known["billing"]["boot_s"] == 90
-    assert known["spot"] == {"interruptions_per_hour": [0.1, 2], "wait_s": 100}
-    assert known["owned"]["years"] == 3
+    assert [getattr(known.schedule, key) for key in ("every", "up", "disk_gib")] == [
+        "3600",
+        "600",
+        40,
+    ]
+    assert known.exchange_rates == {"EUR": 1.15}
+    assert known.billing.boot_s == 90
+    assert known.spot.model_dump() == {"interruptions_per_hour": [0.1, 2], "wait_s": 100}
+    assert known.owned["years"] == 3
     with pytest.raises(InputError, match="billing: boot_s: 'long' is not a number"):
         configuration.load(settings | {"billing": settings["billing"] | {"boot_s": "long"}})
 
@@ -166,7 +171,7 @@ def test_batches_that_keras_cannot_divide_are_refused(settings, framework, devic
 def test_a_precision_is_a_share_and_is_for_full_runs(settings):
     full = settings | {"scale": "full"}
     for text in ("2%", "0.02", 0.02):
-        assert configuration.load(full | {"precision": text})["precision"] == 0.02
+        assert configuration.load(full | {"precision": text}).precision == 0.02
     with pytest.raises(InputError, match="add scale=full"):
         configuration.load(settings | {"precision": "2%"})
     for wrong in ("two", "-1%", "80%"):
@@ -176,12 +181,12 @@ def test_a_precision_is_a_share_and_is_for_full_runs(settings):
 
 def test_a_price_book_may_be_a_day_without_quotes(settings):
     day = datetime.date(2017, 12, 16)  # so Snakemake reads it
-    assert configuration.load(settings | {"price_book": day})["price_book"] == "2017-12-16"
+    assert configuration.load(settings | {"price_book": day}).price_book == "2017-12-16"
 
 
 def test_a_price_alone_is_an_on_demand_price(settings):
     known = configuration.load(settings | {"price": 0.1})
-    assert known["price"] == {"per_hour_usd": 0.1, "kind": "on_demand"}
+    assert known.price.model_dump() == {"per_hour_usd": 0.1, "kind": "on_demand"}
 
 
 def test_the_environment_names_a_mirror_and_the_configuration_wins(settings, monkeypatch):
@@ -249,11 +254,11 @@ def test_a_workload_that_no_configured_framework_trains_is_refused(tmp_path, set
 
 
 def test_all_workloads_are_all_that_the_frameworks_train(settings):
-    few = configuration.load(settings | {"workloads": "all"})["workloads"]
+    few = configuration.load(settings | {"workloads": "all"}).workloads
     assert "catsdogs_resnet50" not in few
     assert few[:3] == ["mnist_mlp", "mnist_cnn", "cifar10_cnn"]
     of_fastai = configuration.load(settings | {"workloads": "all", "frameworks": "fastai"})
-    assert of_fastai["workloads"] == ["mnist_cnn", "cifar10_cnn", "catsdogs_resnet50"]
+    assert of_fastai.workloads == ["mnist_cnn", "cifar10_cnn", "catsdogs_resnet50"]
 
 
 @pytest.mark.parametrize(
@@ -287,3 +292,11 @@ def test_hardware_whose_rules_would_have_one_name_is_refused(tmp_path, settings)
     configuration.load(settings | {"hardware": "a-b"}, tmp_path)
     with pytest.raises(InputError, match=r"a-b and a\.b differ"):
         configuration.load(settings | {"hardware": "a-b,a.b"}, tmp_path)
+
+
+def test_what_is_made_of_the_keys_is_in_step():
+    """`python scripts/settings.py` writes them."""
+    readme = (ROOT / "config/README.md").read_text()
+    defaults = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    assert (ROOT / "config/schemas/config.schema.json").read_text() == keys.schema()
+    assert keys.table(defaults) in readme

@@ -8,7 +8,6 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import date
 from itertools import product
 from pathlib import Path
@@ -23,6 +22,7 @@ from epochcost.frameworks.registry import that_train
 from epochcost.hardware import LOCAL
 from epochcost.models import recipes
 from epochcost.money import prices
+from epochcost.settings import Keys
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR_VARIABLE = "EPOCHCOST_MIRROR"
@@ -32,8 +32,7 @@ _DURATIONS = ("every", "up")
 _DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
-@dataclass(frozen=True)
-class Configuration:
+class Configuration(Keys):
     """config/config.yaml (its keys are the object's), and what it may choose from; all checked.
 
     catalogue: config/hardware.yaml.
@@ -43,20 +42,16 @@ class Configuration:
     left_out: what was asked for and is no combination, each in a few words.
     """
 
-    settings: dict[str, Any]
     catalogue: dict[str, dict[str, Any]]
     recipes: dict[str, dict[str, Any]]
     recipes_to_train: dict[str, dict[str, Any]]
     datasets: dict[str, dict[str, Any]]
     left_out: tuple[str, ...] = ()
 
-    def __getitem__(self, key: str) -> Any:
-        return self.settings[key]
-
     @property
     def mirror(self) -> Path | None:
         """The mirror folder; the configuration overrides the environment variable."""
-        folder = self["data"]["mirror"] or os.environ.get(MIRROR_VARIABLE)
+        folder = self.data.mirror or os.environ.get(MIRROR_VARIABLE)
         return Path(folder).expanduser() if folder else None
 
     def check_dataset(self, name: str) -> None:
@@ -71,11 +66,11 @@ class Configuration:
     def frameworks_of(self, workload: str) -> list[str]:
         """The configured frameworks that can train `workload`."""
         able = self.recipes_to_train[workload]["frameworks"]
-        return [name for name in self["frameworks"] if name in able]
+        return [name for name in self.frameworks if name in able]
 
     def datasets_needed(self) -> list[str]:
         """The data sets of the configured workloads, sorted."""
-        return sorted({self.recipes_to_train[name]["dataset"] for name in self["workloads"]})
+        return sorted({self.recipes_to_train[name]["dataset"] for name in self.workloads})
 
     def complete_samples(self) -> dict[str, int]:
         """Training samples of each workload's complete data, where they are known."""
@@ -87,7 +82,7 @@ class Configuration:
 
     def weights_needed(self) -> list[str]:
         """The weights that the configured workloads start from, sorted."""
-        recipes = (self.recipes_to_train[name] for name in self["workloads"])
+        recipes = (self.recipes_to_train[name] for name in self.workloads)
         return sorted({recipe["weights"] for recipe in recipes if "weights" in recipe})
 
 
@@ -144,9 +139,16 @@ def load(overrides: Mapping[str, Any] | None = None, root: Path = ROOT) -> Confi
         workload_modules.check(name)
         if settings["batch_size"]:
             workloads[name] = workloads[name] | {"batch_size": settings["batch_size"]}
-    configuration = Configuration(settings, hardware, recipes_there, workloads, datasets)
+    configuration = Configuration.model_construct(
+        **dict(Keys.model_validate(settings)),
+        catalogue=hardware,
+        recipes=recipes_there,
+        recipes_to_train=workloads,
+        datasets=datasets,
+    )
     _check_combinations(configuration)
-    return replace(configuration, left_out=tuple(_left_out(configuration, **named)))
+    left_out = tuple(_left_out(configuration, **named))
+    return configuration.model_copy(update={"left_out": left_out})
 
 
 def check_cloud(configuration: Configuration) -> None:
@@ -156,9 +158,9 @@ def check_cloud(configuration: Configuration) -> None:
             f"{', '.join(weights)} are not sent to rented machines; leave the workloads out that "
             "start from weights, or measure the machine as a bare host (scripts/remote.py)"
         )
-    if configuration["precision"]:
+    if configuration.precision:
         raise InputError("a precision is for this machine and shared folders; say runs=6 instead")
-    if LOCAL in configuration["hardware"]:
+    if LOCAL in configuration.hardware:
         raise InputError(
             "hardware local is this machine, and the profile sends trainings elsewhere"
         )
@@ -318,29 +320,29 @@ def _check_alike(hardware: list[str]) -> None:
 
 
 def _check_combinations(configuration: Configuration) -> None:
-    if variants.TUNED in configuration["variants"]:
-        if configuration["hardware"] != [LOCAL]:
+    if variants.TUNED in configuration.variants:
+        if configuration.hardware != [LOCAL]:
             raise InputError(
                 "the variant tuned is for hardware local alone: the search runs on the machine "
                 "that it is for"
             )
-        if configuration["batch_size"]:
+        if configuration.batch_size:
             raise InputError("the variant tuned is for the recipes' own batch_size alone")
-    for name in configuration["variants"]:
+    for name in configuration.variants:
         variants.variant_of(name)
-        able = with_variant(name, configuration["frameworks"])
+        able = with_variant(name, configuration.frameworks)
         if not able:
             raise InputError(
-                f"the variant {name} is not for {', '.join(configuration['frameworks'])}; "
+                f"the variant {name} is not for {', '.join(configuration.frameworks)}; "
                 f"it is for {', '.join(with_variant(name, list(FRAMEWORKS)))}"
             )
     _check_division(configuration)
     _check_fine_tuning(configuration.recipes)
-    for workload in configuration["workloads"]:
+    for workload in configuration.workloads:
         if not configuration.frameworks_of(workload):
             able = ", ".join(configuration.recipes_to_train[workload]["frameworks"])
             raise InputError(
-                f"{workload} is not trained by {', '.join(configuration['frameworks'])}; "
+                f"{workload} is not trained by {', '.join(configuration.frameworks)}; "
                 f"frameworks that train it: {able}"
             )
 
@@ -353,12 +355,12 @@ def _left_out(configuration: Configuration, workloads: bool, frameworks: bool) -
     """
     if not frameworks:
         return
-    names = configuration["frameworks"]
+    names = configuration.frameworks
     if not workloads:
         for workload, recipe in configuration.recipes.items():
             if not _trained(recipe, names):
                 yield f"{workload} is not trained by {', '.join(names)}"
-    for workload in configuration["workloads"] if workloads else ():
+    for workload in configuration.workloads if workloads else ():
         able = configuration.frameworks_of(workload)
         unable = [name for name in names if name not in able]
         if unable:
@@ -367,7 +369,7 @@ def _left_out(configuration: Configuration, workloads: bool, frameworks: bool) -
                 f"{workload} is not trained by {', '.join(unable)} (frameworks that train it: "
                 f"{all_able})"
             )
-    for variant in configuration["variants"]:
+    for variant in configuration.variants:
         for name in names:
             if name not in with_variant(variant, names):
                 yield f"{name} has no variant {variant}"
@@ -398,7 +400,7 @@ def _check_division(configuration: Configuration) -> None:
     On TensorFlow the last batch of an epoch may be uneven. JAX cannot divide an uneven one, which a
     training checks, as it knows how many samples there are.
     """
-    pairs = product(configuration["workloads"], map(variants.devices_of, configuration["variants"]))
+    pairs = product(configuration.workloads, map(variants.devices_of, configuration.variants))
     for workload, devices in pairs:
         batch = configuration.recipes_to_train[workload]["batch_size"]
         for framework in ("keras-tensorflow", "keras-jax"):

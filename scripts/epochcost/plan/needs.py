@@ -73,7 +73,7 @@ class Needs:
 
     def own_python(self, framework: str, hardware: str) -> str | None:
         """The interpreter that the configuration names for a framework, if it names one."""
-        python = self.known["python"].get(FRAMEWORKS[framework].environment)
+        python = self.known.python.get(FRAMEWORKS[framework].environment)
         return python and python.replace("DEVICE", "gpu" if self.has_gpu(hardware) else "cpu")
 
     def python(self, framework: str, hardware: str) -> str:
@@ -95,8 +95,8 @@ class Needs:
         """The environments of everything that is configured, but those of one's own."""
         pairs = {
             (framework, hardware)
-            for hardware in self.known["hardware"]
-            for workload in self.known["workloads"]
+            for hardware in self.known.hardware
+            for workload in self.known.workloads
             for framework in self.known.frameworks_of(workload)
         }
         found = {self.environment(*pair) for pair in pairs if not self.own_python(*pair)}
@@ -121,20 +121,20 @@ class Needs:
                 "data": str(Path(self.arrays(workload)).parent),
                 "weights": next(iter(self.weights(workload)), []),
             }
-            for workload in self.known["workloads"]
+            for workload in self.known.workloads
         }
-        pythons = {name: self.python(name, hardware) for name in self.known["frameworks"]}
+        pythons = {name: self.python(name, hardware) for name in self.known.frameworks}
         return {"workloads": workloads, "pythons": pythons}
 
     def settings(self, hardware: str) -> dict[str, Any]:
         """The options of every training on some hardware, by name (scripts/train.py)."""
-        hours = self.known["time_limit_hours"]
+        hours = self.known.time_limit_hours
         options = {
             "hardware": hardware,
-            "scale": self.known["scale"],
-            "seed": self.known["seed"],
-            "batch_size": self.known["batch_size"],
-            "stage": self.known["stage"] if self.shares_folder else None,
+            "scale": self.known.scale,
+            "seed": self.known.seed,
+            "batch_size": self.known.batch_size,
+            "stage": self.known.stage if self.shares_folder else None,
             "time_limit": hours and hours * 3600,
         }
         return {name: value for name, value in options.items() if value not in (None, "")}
@@ -147,7 +147,7 @@ class Needs:
         """The files of the searches of everything that is configured."""
         return [
             self.search(workload, framework)
-            for workload in self.known["workloads"]
+            for workload in self.known.workloads
             for framework in self.known.frameworks_of(workload)
         ]
 

@@ -137,7 +137,7 @@ def _plan(known: Configuration, needs: Needs) -> Plan:
 
 def _origins(known: Configuration, asks: bool) -> dict[str, Origin]:
     """Where data and weights come from."""
-    choose = (known.datasets, known["data"]["source"], known.mirror, RAW)
+    choose = (known.datasets, known.data.source, known.mirror, RAW)
     reachable = registry.can_fetch if asks else None
     of_data = {
         name: registry.choose_origin(name, *choose, reachable) for name in known.datasets_needed()

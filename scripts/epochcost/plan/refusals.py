@@ -85,7 +85,7 @@ def _is_here(hardware: str, needs: Needs, to: Destination, catalogue: Path) -> b
 
 def gpus_older_than_frameworks(needs: Needs, to: Destination) -> None:
     """Refuse to rent GPUs that the frameworks of the supplied image cannot use."""
-    pythons = [needs.own_python(name, LOCAL) or "" for name in needs.known["frameworks"]]
+    pythons = [needs.own_python(name, LOCAL) or "" for name in needs.known.frameworks]
     in_image = any(path.startswith(OF_IMAGE) for path in pythons)
     if to.scheduler not in resources.RENTING or not in_image:
         return

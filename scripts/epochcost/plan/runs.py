@@ -300,16 +300,16 @@ def plan(
         counted = tuple(one for one in there if _counts(one, wish, machine))
         taken = frozenset(run.trial for run in taken_in(*folder) if run.variant == variant)
         found.append(Series(*names, counted, taken))
-    precision = configuration["precision"]
+    precision = configuration.precision
     return Plan(
         existing,
         found,
-        max(configuration["runs"], intervals.FEWEST_RUNS if precision else 1),
+        max(configuration.runs, intervals.FEWEST_RUNS if precision else 1),
         precision,
-        configuration["budget_hours"] * 3600,
-        configuration["keep_disturbed"],
-        configuration["seed"],
-        configuration["again"],
+        configuration.budget_hours * 3600,
+        configuration.keep_disturbed,
+        configuration.seed,
+        configuration.again,
     )
 
 
@@ -323,9 +323,9 @@ def _believed(path: Path) -> Record | None:
 
 def _combinations(configuration: Configuration) -> Iterator[tuple[str, str, str, str]]:
     """Hardware, workload, framework and variant of all that is configured and possible."""
-    for hardware, workload in product(configuration["hardware"], configuration["workloads"]):
+    for hardware, workload in product(configuration.hardware, configuration.workloads):
         for framework in configuration.frameworks_of(workload):
-            for variant in configuration["variants"]:
+            for variant in configuration.variants:
                 if frameworks.with_variant(variant, [framework]):
                     yield hardware, workload, framework, variant
 
@@ -361,7 +361,7 @@ def _wish(
     recipe = configuration.recipes_to_train[workload]
     searched = case(configuration, origins, place, workload, framework)
     return Wish(
-        configuration["scale"],
+        configuration.scale,
         origins[recipe["dataset"]].kind,
         origins[recipe["weights"]].kind if "weights" in recipe else None,
         tuning.settings_of(variant, tuned, searched),

@@ -1,0 +1,314 @@
+"""The keys of config/config.yaml: their types, limits and meaning, said once.
+
+Of these models `python scripts/settings.py` makes config/schemas/config.schema.json, which refuses
+mistakes, and the table of keys in config/README.md.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic.json_schema import GenerateJsonSchema
+from typing_extensions import TypedDict
+
+_PLAIN = "a path or an address without braces and control characters"
+
+Amount = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+Names = Annotated[
+    list[Annotated[str, Field(min_length=1)]],
+    Field(min_length=1, json_schema_extra={"uniqueItems": True}),
+]
+Place = Annotated[
+    str,
+    Field(
+        pattern=r"^[^{}\x00-\x1f\x7f]*$",
+        json_schema_extra={
+            "$comment": "a path or an address without braces and control characters"
+        },
+    ),
+]
+# What is a word of a command must not be taken for an option.
+Word = Annotated[
+    str,
+    Field(
+        pattern=r"^([^-{}\x00-\x1f\x7f][^{}\x00-\x1f\x7f]*)?$",
+        json_schema_extra={"$comment": f"{_PLAIN}, nor - in front"},
+    ),
+]
+Python = Annotated[Word, Field(min_length=1)]
+Deadline = Annotated[str | float, WithJsonSchema({"type": ["string", "number"]})]
+
+
+def _doc(text: str, **limits: Any) -> Any:
+    """A key with its meaning, as config/README.md says it."""
+    return Field(description=text, **limits)
+
+
+class Section(BaseModel):
+    """A part of config.yaml, all of whose keys are written there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, key)
+
+
+class Data(Section):
+    """Where data sets come from."""
+
+    source: Literal["auto", "canonical", "mirror", "synthetic"] = _doc(
+        "`canonical` (the original server), `mirror` (a folder), `synthetic` (generated, same "
+        'shape); on a command line `"data={source: synthetic}"`. `auto` takes real data that is '
+        "there, else a mirror, else the server; if none can be had, it generates synthetic data "
+        "and says so"
+    )
+    mirror: Place | None = _doc(
+        "mirror folder with `<data set>/<file>`; the same as the environment variable "
+        "`EPOCHCOST_MIRROR`"
+    )
+
+
+class Price(Section):
+    """What this machine costs."""
+
+    per_hour_usd: Amount | None = _doc(
+        "price of this machine. Empty is unknown, and leaves costs empty. `--config price=0.10` is "
+        "short for an on-demand price, for one command"
+    )
+    kind: Literal["on_demand", "spot", "preemptible", "reserved", "monthly", "owned", "free"] = (
+        _doc(
+            "`on_demand`, `spot`, `preemptible`, `reserved`, `monthly`, `owned` or `free` (the "
+            "only kind that may be 0)"
+        )
+    )
+
+
+_OWNED = ("purchase_usd", "years", "used_hours_per_day", "watts", "usd_per_kwh")
+
+
+class Owned(TypedDict, total=False):
+    """What the price of a machine that was bought is computed from; all five or none."""
+
+    __pydantic_config__ = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "dependentRequired": {key: [one for one in _OWNED if one != key] for key in _OWNED}
+        },
+    )
+    purchase_usd: Amount
+    years: Positive
+    used_hours_per_day: Annotated[float, Field(gt=0, le=24)]
+    watts: Amount
+    usd_per_kwh: Amount
+
+
+class Pythons(TypedDict, total=False):
+    """A Python per family of frameworks."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+    tensorflow: Python
+    torch: Python
+    jax: Python
+
+
+class Billing(Section):
+    """What is paid beside a training: seconds, GiB, and USD for a GiB and month."""
+
+    boot_s: Amount
+    environment_s: Amount
+    data_s: Amount
+    idle_s: Amount
+    disk_gib: Amount
+    disk_usd_per_gib_month: Amount
+
+
+class Spot(Section):
+    """Interruptions of spot machines."""
+
+    interruptions_per_hour: list[Amount] = _doc(
+        "rates of interruption that `spot.csv` tries", min_length=1
+    )
+    wait_s: Amount = _doc("seconds until the next machine is there")
+
+
+class Schedule(Section):
+    """Measuring at intervals."""
+
+    hardware: str | None
+    every: str
+    up: str | None
+    repository: Word | None
+    records: Word | None
+    image: Word | None
+    disk_gib: Amount
+    disk_usd_per_gib_month: Amount
+    rule_usd_per_month: Amount
+
+
+class Keys(Section):
+    """config/config.yaml."""
+
+    hardware: Names = _doc(
+        "where to measure: ids of `hardware.yaml`. `local` is the machine at hand, whatever it is; "
+        "another id is refused on a machine that is not that hardware. A profile sets this key "
+        "itself"
+    )
+    workloads: Names = _doc("ids of `workloads.yaml`, or `all`")
+    frameworks: Names = _doc(
+        "what trains them, or `all`. A framework that cannot train a workload, or has no such "
+        "variant, is skipped there (if you named them, a line says so); a workload that none of "
+        "them can train is refused (or left out of `workloads=all`)"
+    )
+    variants: Names = _doc(
+        "software settings: `default` is what a user gets, `tuned` the fastest that a search found "
+        "on this machine (`tuned.yaml`), `no_onednn` turns oneDNN's kernels off, `bfloat16` lowers "
+        "the precision, `devices_2` (3, 4, ...) trains one model on so many devices"
+    )
+    scale: Literal["quick", "full"] = _doc(
+        "`quick` times a few short epochs and predicts the full run; `full` trains to the last "
+        "epoch"
+    )
+    runs: int = _doc(
+        "how many runs of each combination are wanted. Existing records count; only what is "
+        "missing is run",
+        ge=1,
+        le=1000,
+    )
+    again: bool = _doc("instead of `runs`: one run more of each combination than there are")
+    precision: Annotated[float, Field(gt=0, le=0.5)] | None = _doc(
+        "with `scale: full`: `2%` continues after six runs of each, until half the 95 % interval "
+        "of the median, on this machine, is at most that share of it "
+        "([how](../docs/measuring.md#runs))"
+    )
+    budget_hours: Positive = _doc(
+        "hours of runs, existing ones included, after which `precision` begins no further round "
+        "(the first six are made in any case); `ended_by` in `repeats.csv` says which of the two "
+        "ended it"
+    )
+    stage: Place = _doc(
+        "a folder on each node's own disk, such as `/tmp`: data are copied there once, and "
+        "checked, before a training starts; for nodes that share this folder over a network"
+    )
+    time_limit_hours: Positive | None = _doc(
+        "a run whose training takes longer has failed, and its record says so (a library that does "
+        "not return for ten minutes more is ended by force, which leaves none)"
+    )
+    seed: int = _doc(
+        "seed of the first trial; the trial number is added. It also determines the order of the "
+        "runs",
+        ge=0,
+        le=2**31 - 1,
+    )
+    batch_size: Count | None = _doc(
+        "a batch size other than the recipe's, for a sweep; these runs are rows of their own, "
+        "compared with the same baseline, and no options of `advise`"
+    )
+    data: Data
+    price: Price
+    owned: Owned = _doc(
+        "instead of a price, for a machine that was bought: `purchase_usd`, `years`, "
+        "`used_hours_per_day` (over which the purchase is spread), `watts`, `usd_per_kwh`"
+    )
+    price_book: Annotated[Place, Field(min_length=1)] = _doc(
+        "prices of rented hardware for your own runs: `latest`, a month such as `2017-12`, a day, "
+        "or a price file of your own ([money](../docs/money.md)). Ratios to published runs use the "
+        "price of the month they were published in"
+    )
+    exchange_rates: dict[Annotated[str, Field(pattern="^[A-Z]{3}$")], Positive] = _doc(
+        "USD for one unit of other currencies in price files, such as `{EUR: 1.15}`"
+    )
+    billing: Billing = _doc(
+        "what is paid beside a training when a machine is rented for it alone: `boot_s`, "
+        "`environment_s`, `data_s`, `idle_s`, `disk_gib`, `disk_usd_per_gib_month`; your "
+        "assumptions, all 0 to begin with"
+    )
+    spot: Spot
+    max_cost_usd: Amount | None = _doc(
+        "start nothing that is known to cost more (`snakemake estimate`)"
+    )
+    workload: str | None = _doc(
+        "which workload `snakemake advise` is asked about; empty: all that are configured"
+    )
+    deadline: Deadline | None = _doc("how long it may take: `1h`, `30min`; a number is seconds")
+    budget: Amount | None = _doc("how many USD it may cost")
+    keep_disturbed: bool = _doc(
+        "whether disturbed runs count beside undisturbed ones. Where all were disturbed they count "
+        "anyway, and their rows say so. Their quality always counts"
+    )
+    python: Pythons = _doc(
+        "a Python of your own per family of frameworks, instead of the environment made from "
+        "`envs/` ([below](#a-python-of-your-own))"
+    )
+    schedule: Schedule = _doc(
+        "what `snakemake schedule` writes: `hardware`, `every` (`1h`, `2h`, `3h`, `4h`, `6h`, "
+        "`8h`, `12h`, `1d`, `7d`, `30d`), `up` (how long each time), `repository`, `records` "
+        "(where they are kept between rounds: a folder on a volume, or `gs://...`), `image` (with "
+        "git, make and Python; with gcloud, if records are in a bucket), and prices of storage and "
+        "scheduler"
+    )
+
+
+class _Schema(GenerateJsonSchema):
+    """JSON Schema as epochcost.schemas explains it: an empty value is a type like the others."""
+
+    def nullable_schema(self, schema: Any) -> dict[str, Any]:
+        inner = self.generate_inner(schema["schema"])
+        kinds = inner["type"] if isinstance(inner["type"], list) else [inner["type"]]
+        return inner | {"type": [*kinds, "null"]}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def schema() -> str:
+    """config/schemas/config.schema.json."""
+    made = Keys.model_json_schema(schema_generator=_Schema)
+    made = {"$schema": _Schema.schema_dialect, **made, "title": "config/config.yaml"}
+    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+
+
+def table(defaults: dict[str, Any]) -> str:
+    """The keys as a table in Markdown; `defaults` is config.yaml as it is shipped."""
+    lines = ["| key | default | meaning |", "|---|---|---|"]
+    for key, value, meaning in _rows(Keys, defaults, ""):
+        lines.append(f"| `{key}` | {value} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _rows(
+    section: type[BaseModel], defaults: dict[str, Any], above: str
+) -> Iterator[tuple[str, str, str]]:
+    for name, field in section.model_fields.items():
+        key, default = f"{above}{name}", defaults[name]
+        if field.description is None:
+            yield from _rows(field.annotation, default, f"{key}.")
+        else:
+            yield key, _shown(default), field.description
+
+
+def _shown(default: Any) -> str:
+    """A default as it is written in YAML; nothing for a section, which says it itself."""
+    if default in (None, ""):
+        return "empty"
+    if isinstance(default, dict) and default:
+        return ""
+    if isinstance(default, list):
+        return f"`[{', '.join(map(str, default))}]`"
+    return f"`{json.dumps(default)}`".replace('"', "")
+
+
+def in_readme(text: str, defaults: dict[str, Any]) -> str:
+    """config/README.md with the table as it is now."""
+    return re.sub(r"\| key \| default .*?\n(?=\n)", lambda _: table(defaults), text, flags=re.S)
+
+
+def write(root: Path, defaults: dict[str, Any]) -> None:
+    """Write what is made of the models."""
+    (root / "config/schemas/config.schema.json").write_text(schema())
+    readme = root / "config/README.md"
+    readme.write_text(in_readme(readme.read_text(), defaults))
