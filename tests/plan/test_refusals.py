@@ -26,8 +26,7 @@ def machine_here():
 @pytest.fixture
 def needs(machine_here):
     def make(uses_conda=False, shares_folder=True, **settings) -> Needs:
-        known = configuration.load()
-        known = replace(known, settings=known.settings | settings)
+        known = configuration.load().model_copy(update=settings)
         origins = {name: Origin("mirror", "complete") for name in known.datasets}
         return Needs(known, origins, machine_here, uses_conda, shares_folder)
 

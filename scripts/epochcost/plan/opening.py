@@ -125,7 +125,7 @@ def begin(config: Mapping[str, Any], root: Path, call: Call) -> Opened:
         _bring_back(call.runs_jobs)
     if not call.shares_folder:
         configuration.check_cloud(known)
-    prices.load(*PRICES, rates=known["exchange_rates"])
+    prices.load(*PRICES, rates=known.exchange_rates)
     if known.left_out and call.is_main:
         print(f"{SIGNATURE}: left out: {'; '.join(known.left_out)}", file=sys.stderr)
     return Opened(known, needs, None if call.is_sent else _plan(known, needs))

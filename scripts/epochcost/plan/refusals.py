@@ -68,7 +68,7 @@ def retired_hardware(needs: Needs, to: Destination, catalogue: Path) -> None:
         if "retired" in known.catalogue[name] and not _is_here(name, needs, to, catalogue):
             offers = prices.load(
                 Path("data/published/prices.csv"), Path("config/prices.csv"),
-                rates=known["exchange_rates"],
+                rates=known.exchange_rates,
             )  # fmt: skip
             today = market.Market(offers, catalogue=known.catalogue)
             raise InputError(successors.refusal(name, known.catalogue, today))
