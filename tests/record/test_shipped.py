@@ -71,12 +71,10 @@ def test_a_shipped_run_is_a_marked_row_unless_it_is_here_too(tmp_path, some):
     place.add(tmp_path / "runs", some[0], encoded(some[0]))
     found = rows.of_folder(tmp_path / "runs", {}, measured=tmp_path / "measured")
     assert found.aside == {}
-    assert [run.shipped for run in found.runs] == [
-        "",
-        *(one.run.started_at[:10] for one in some[1:]),
-    ]
-    bare = replace(found.runs[1], shipped="")
-    assert rows.run_row(some[1], "") == bare
+    made = {run.run_id: run for run in found.runs}
+    marks = ["", *(one.run.started_at[:10] for one in some[1:])]
+    assert [made[rows.run_id(one)].shipped for one in some] == marks
+    assert rows.run_row(some[1], "") == replace(made[rows.run_id(some[1])], shipped="")
 
 
 @pytest.mark.parametrize(
