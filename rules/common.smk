@@ -86,6 +86,11 @@ def conda_of_trainings(hardware):
     return lambda wildcards: conda_of(RunName.on(hardware, wildcards.run).framework, hardware)
 
 
+def measurements_of_the_clone():
+    """The files of measurements that came with it."""
+    return sorted(map(str, Path("data/measured").glob("*.jsonl")))
+
+
 def own_models():
     """Checksums of the files of one's own workloads: rows of earlier ones are marked in tables."""
     return [recipe["code"] for recipe in KNOWN.recipes.values() if "code" in recipe]

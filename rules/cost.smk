@@ -5,6 +5,7 @@
 rule runs:
     input:
         records=measured,
+        measured=measurements_of_the_clone(),
         published=multiext("data/published/", "measurements.csv", "baselines.csv"),
         hardware="config/hardware.yaml",
         recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
@@ -36,7 +37,8 @@ rule runs:
     message:
         "Writing the tables of measurements"
     shell:
-        "python scripts/runs.py {params.precision:q} {params.disturbed:q} > {log:q} 2>&1"
+        "python scripts/runs.py --measured data/measured {params.precision:q} {params.disturbed:q} "
+        "> {log:q} 2>&1"
 
 
 rule costs:

@@ -81,7 +81,8 @@ rule advise:
     message:
         "Looking for the best place to train"
     shell:
-        "python scripts/runs.py {params.disturbed:q} --output {params.tables:q} "
+        "python scripts/runs.py --measured data/measured {params.disturbed:q} "
+        "--output {params.tables:q} "
         "> {log:q} 2> >(tee -a {log:q} >&2) && "
         "python scripts/costs.py {params.prices:q} {params.spot:q} {params.disturbed:q} "
         "--tables {params.tables:q} --output {params.tables:q} >> {log:q} 2>&1 && "

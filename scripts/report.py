@@ -43,7 +43,7 @@ def main() -> None:
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
     html = page.render(
         sentences,
-        own,
+        own[tables.made_here(own)],
         _sections(relative, baselines, arguments.figures),
         runs,
         _machines(arguments.records, set(aside.path)),

@@ -26,7 +26,7 @@ from epochcost.results import (
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--records", type=files.folder, default=Path("results/runs"))
-    parser.add_argument("--measured", type=files.folder, help="records that came with the clone")
+    parser.add_argument("--measured", type=Path, help="folder of those that came with the clone")
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     parser.add_argument(
         "--keep-disturbed",
@@ -62,7 +62,9 @@ def main() -> None:
         ("set_aside", set_aside.table(own.aside)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)
-    print(f"{len(own.runs)} runs, and {len(runs) - len(own.runs)} published ones")
+    here, theirs = int(tables.made_here(runs).sum()), len(runs) - len(own.runs)
+    said = f" {len(own.runs) - here} that came with the clone," if here < len(own.runs) else ""
+    print(f"{here} runs,{said} and {theirs} published ones")
     set_aside.say(own.aside)
 
 

@@ -18,7 +18,7 @@ def row() -> dict:
     return {
         "workload": "mnist_mlp", "framework": "pytorch", "framework_version": "torch 2",
         "variant": "default", "hardware_id": "local", "hardware_label": "AMD EPYC, 2 cores",
-        "machine_id": "0123456789ab", "driver": "", "source_id": "own", "runs": 1,
+        "machine_id": "0123456789ab", "driver": "", "source_id": "own", "shipped": "", "runs": 1,
         "baseline": "woolf2017gpu",
         "time_s": 33.0, "time_low": float("nan"), "time_high": float("nan"),
         "time_confidence": float("nan"), "machines": 1, "host": "", "mixed_hosts": False,
@@ -210,6 +210,7 @@ def test_a_failed_run_is_a_sentence():
         [
             {
                 "source_id": "own",
+                "shipped": "",
                 "status": "failed",
                 "workload": "mnist_mlp",
                 "trial": 1,
@@ -226,6 +227,7 @@ def test_a_failed_run_is_a_sentence():
 def test_many_failed_runs_are_counted():
     run = {"source_id": "own", "status": "failed", "workload": "w", "trial": 1, "variant": "tuned"}
     run |= {"framework": "pytorch", "hardware_label": "A", "reason": "train: out of memory"}
+    run |= {"shipped": ""}
     said = answer.failures(pd.DataFrame([run | {"trial": trial} for trial in range(4)]))
     assert said == ["4 runs failed; the report names each, with the reason."]
     html = render(runs=[run | {"run_id": f"local/w-{number}", "noise": ""} for number in range(4)])
@@ -268,7 +270,7 @@ def render(shown: list[dict] = (), runs: list[dict] = (), noted: list = (), mach
         ["x & y"] if shown else [],
         pd.DataFrame(shown, columns=marks).astype(bool),
         [],
-        pd.DataFrame(runs, columns=["run_id", "source_id", "status", "reason", "noise"]),
+        pd.DataFrame(runs, columns=["run_id", "source_id", "status", "reason", "noise", "shipped"]),
         list(machines),
         noise.noise_table(noted),
         [],
@@ -284,12 +286,14 @@ def test_a_page_without_records_says_so():
 def test_the_page_shows_what_else_went_on(record):
     record["noise"] |= {"others_cpu_share": 0.031, "flags": ["load from others"]}
     record["phases"] |= {"lost": 12.0}
-    html = render(noted=[noise.noise_row(typed(record))])
+    noted = noise.noise_row(typed(record))
+    run = {"run_id": noted.run_id, "source_id": "own", "status": "ok", "shipped": ""}
+    html = render(runs=[run], noted=[noted])
     row = html[html.index('id="noise"') :]
     assert "3.1%" in row
     assert "load from others" in row
-    many = [noise.noise_row(typed(record))] * 230
-    assert "30 more are in <code>tables/noise.csv</code>" in render(noted=many)
+    html = render(runs=[run], noted=[noted] * 230)
+    assert "30 more are in <code>tables/noise.csv</code>" in html
 
 
 def test_the_page_warns_of_what_it_shows():
@@ -307,7 +311,7 @@ def test_the_page_warns_of_what_it_shows():
 
 
 def test_failed_and_disturbed_runs_are_on_the_page_and_text_is_escaped():
-    run = {"run_id": "local/a<b", "source_id": "own", "status": "failed"}
+    run = {"run_id": "local/a<b", "source_id": "own", "status": "failed", "shipped": ""}
     run |= {"reason": "train: out of memory", "noise": "load from others"}
     html = render([{"synthetic": False, "predicted": False, "data_complete": True}], [run])
     assert "local/a&lt;b (train: out of memory)" in html

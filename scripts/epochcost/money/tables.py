@@ -10,7 +10,7 @@ from epochcost.results import spreads
 from epochcost.results.identity import GROUP
 from epochcost.results.repeats import best_known, summaries
 from epochcost.results.rows import OWN
-from epochcost.results.tables import follows_recipe, has_all_samples
+from epochcost.results.tables import follows_recipe, has_all_samples, made_here
 
 # A cost and its bounds, and the times they are computed from.
 _BOUNDS = {"usd": "time_s", "low": "time_low", "high": "time_high"}
@@ -90,6 +90,7 @@ RELATIVE_COLUMNS = [
     "later_low",
     "later_high",
     "copy_of",
+    "shipped",
     *billing.PRICE_COLUMNS[2:],
     "mixed_price_kinds",
 ]
@@ -188,7 +189,7 @@ def without_price_of(relative: pd.DataFrame) -> pd.DataFrame:
 
     By the workload's recipe and batch size, on complete real data, without a missed target.
     """
-    own = relative[relative.source_id.eq(OWN) & relative.cost_kind.isna()]
+    own = relative[made_here(relative) & relative.cost_kind.isna()]
     fit = own.own_recipe.astype(bool) & own.batch_size.eq(own.recipe_batch_size)
     fit &= ~own.synthetic.astype(bool) & ~own.quality_reached.eq(False)
     return best_known(own[fit & has_all_samples(own, own.complete_samples)])

@@ -19,7 +19,7 @@ _SUMMARY_COLUMNS = [
     "runs", "machines", "machine", "mixed_hosts", "time_s", "time_low", "time_high",
     "time_confidence", "hardware_label", "epochs", "batch_size", "metric", "metric_value",
     "quality_reached", "synthetic", "noisy_runs", "paused_s", "overhead_s", "start_s", "copy_of",
-    "first_start", "last_start",
+    "first_start", "last_start", "shipped",
 ]  # fmt: skip
 REPEATS_COLUMNS = [
     *GROUP,
@@ -221,6 +221,8 @@ def _summary(group: pd.DataFrame) -> dict:
                 "copy_of",
             )
         },
+        # The day of the newest, where all came with the clone.
+        "shipped": "" if group.shipped.eq("").any() else group.shipped.max(),
         "first_start": group.started_at.min(),
         "last_start": group.started_at.max(),
         "overhead_s": values_of(group, "overhead_s").median(),

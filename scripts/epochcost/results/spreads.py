@@ -14,6 +14,7 @@ from epochcost.durations import HOUR_S
 from epochcost.results.identity import QUICK_OR_FULL
 from epochcost.results.repeats import undisturbed
 from epochcost.results.rows import OWN
+from epochcost.results.tables import is_shipped
 from epochcost.statistics import intervals
 from epochcost.statistics.spread import FULL, HOUR, LATER, PREDICTED, REACH, Spread, shipped
 
@@ -82,7 +83,7 @@ def _deviation(groups: list[np.ndarray]) -> float | None:
 
 def known(runs: pd.DataFrame, keep_disturbed: bool = False) -> dict[str, Spread]:
     """By kind: the spread of these runs, where enough were repeated; else that of data/measured."""
-    table = spread_table(runs, keep_disturbed).set_index(["kind", "apart"])
+    table = spread_table(runs[~is_shipped(runs)], keep_disturbed).set_index(["kind", "apart"])
     spreads = dict(shipped())
     for kind in spreads:
         rows = table.loc[kind]

@@ -75,6 +75,16 @@ def _nothing(kinds: dict[str, type]) -> dict[str, list[str]]:
     return {name: [""] for name, kind in kinds.items() if kind is not str}
 
 
+def made_here(rows: pd.DataFrame) -> pd.Series:
+    """Which rows are of runs in results/runs: neither published nor shipped with the clone."""
+    return rows.source_id.eq(OWN) & ~is_shipped(rows)
+
+
+def is_shipped(rows: pd.DataFrame) -> pd.Series:
+    """Which rows are of runs that came with the clone alone."""
+    return rows.shipped.fillna("").ne("")
+
+
 def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> pd.Series:
     """Whether each row was trained by its workload's recipe, apart from the batch size."""
     follows = [

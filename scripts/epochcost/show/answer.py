@@ -8,6 +8,7 @@ from epochcost.record.usable import UNUSABLE
 from epochcost.results.identity import GROUP
 from epochcost.results.repeats import best_known
 from epochcost.results.rows import OWN
+from epochcost.results.tables import is_shipped, made_here
 from epochcost.show.wording import amounts, names, remarks
 
 # What makes a run a repetition of another one, for the plan.
@@ -28,10 +29,14 @@ _SAME_TRAINING = [
 
 
 def own_rows(relative: pd.DataFrame, baselines: pd.DataFrame) -> pd.DataFrame:
-    """The rows measured here, relative to the baseline common to all studies, if there is one."""
+    """The own rows, relative to the baseline common to all studies, if there is one.
+
+    Of those that came with the clone, the undisturbed ones.
+    """
     main = baselines[baselines.scope.eq("all")].set_index("workload").baseline
     over_main = relative.baseline.fillna("").eq(relative.workload.map(main).fillna(""))
-    return best_known(relative[relative.source_id.eq(OWN) & over_main])
+    counts = ~is_shipped(relative) | relative.noisy_runs.eq(0)
+    return best_known(relative[relative.source_id.eq(OWN) & over_main & counts])
 
 
 def sentences(
@@ -41,7 +46,8 @@ def sentences(
 
     The fastest here, or the fastest known where this machine was not measured; that against the
     K80; and the fastest on any other machine that trained the same. Workloads measured here come
-    first. What missed its quality target, is of a different recipe, of generated data, or compares
+    first; those that were measured nowhere but in what came with the clone are not said. What
+    missed its quality target, is of a different recipe, of generated data, or compares
     with no published run counts only where there is nothing else.
 
     Args:
@@ -60,7 +66,8 @@ def sentences(
         uncompared=own.time_relative.isna(),
     ).sort_values(["unfit", "synthetic", "uncompared", "time_s", "mixed_price_kinds"])
     said, left_out, unpriced = [], 0, False
-    workloads = sorted(own.workload.unique(), key=lambda name: (not _any(here, own, name), name))
+    measured = own[made_here(own)].workload.unique()
+    workloads = sorted(measured, key=lambda name: (not _any(here, own, name), name))
     for workload in workloads:
         rows = ranked[ranked.workload.eq(workload)]
         first = _first_choice(rows, host)
@@ -89,7 +96,7 @@ def failures(runs: pd.DataFrame) -> list[str]:
     Args:
         runs: runs.csv.
     """
-    failed = runs[runs.source_id.eq(OWN) & runs.status.eq("failed")]
+    failed = runs[made_here(runs) & runs.status.eq("failed")]
     if len(failed) > _FEW:
         return [f"{len(failed)} runs failed; the report names each, with the reason."]
     return [
@@ -108,7 +115,7 @@ def unusable(runs: pd.DataFrame, machine_id: str) -> list[str]:
         runs: runs.csv.
         machine_id: the machine at hand.
     """
-    own = runs[runs.source_id.eq(OWN)]
+    own = runs[made_here(runs)]
     lost = own[own.status.eq(UNUSABLE)]
     sound = own.loc[own.status.eq("ok"), _SAME_RUN].drop_duplicates()
     made_again = lost[_SAME_RUN].merge(sound, how="left", indicator=True)["_merge"].eq("both")
@@ -153,7 +160,7 @@ def worth_a_full_run(runs: pd.DataFrame, machine_id: str) -> list[str]:
     Args:
         runs: runs.csv.
     """
-    there = best_known(runs[runs.source_id.eq(OWN) & runs.status.eq("ok")])
+    there = best_known(runs[made_here(runs) & runs.status.eq("ok")])
     quick = there[there.predicted.astype(bool) & there.machine_id.eq(machine_id)]
     long = quick[quick.wall_s >= _MOST_OF_FULL * (quick.time_s + quick.overhead_s)]
     if long.empty:

@@ -10,7 +10,7 @@ import jinja2
 import pandas as pd
 
 from epochcost import __version__
-from epochcost.results.rows import OWN
+from epochcost.results.tables import made_here
 from epochcost.show.wording import amounts, names, remarks
 
 # Alternative text for the pictures of a workload.
@@ -60,7 +60,8 @@ def render(
         sources: rows of data/published/sources.csv whose figures the page shows.
         aside: rows of set_aside.csv.
     """
-    own = runs[runs.source_id.eq(OWN)]
+    own = runs[made_here(runs)]
+    noise = noise[noise.run_id.isin(own.run_id)]
     newest = noise.sort_values("started_at", ascending=False, kind="stable").head(_MOST_NOTED)
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -89,15 +90,18 @@ def section(workload: str, title: str, rows: pd.DataFrame, pictures: dict[str, P
     return Section(
         workload,
         title,
-        bool(rows.source_id.eq(OWN).any()),
+        bool(made_here(rows).any()),
         {name: _embedded(path) for name, path in pictures.items()},
-        [_cells(row) for row in rows.assign(apart=names.tell_apart(rows)).itertuples()],
+        [
+            _cells(row)
+            for row in rows.assign(apart=names.tell_apart(rows), here=made_here(rows)).itertuples()
+        ],
     )
 
 
 def _cells(row) -> dict[str, Any]:
     return {
-        "own": row.source_id == OWN,
+        "own": row.here,
         "hardware": row.hardware_label,
         "framework": names.framework(row.framework, row.variant),
         "version": row.framework_version,

@@ -16,6 +16,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from epochcost.results.rows import OWN
+from epochcost.results.tables import is_shipped, made_here
 from epochcost.show.figures import style
 from epochcost.show.wording import amounts, names, remarks
 
@@ -83,7 +84,9 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
         base: what 1x is.
     """
     style.apply()
-    rows = rows.assign(apart=names.tell_apart(rows))
+    # What came with the clone has no price, as it is nobody's to rent.
+    rows = rows[~is_shipped(rows) | rows[quantity.ratio].notna()].reset_index(drop=True)
+    rows = rows.assign(apart=names.tell_apart(rows), here=made_here(rows))
     labels = [row_name(row, quantity) for row in rows.itertuples()]
     height = max([_ROW_HEIGHT, *(_LINE_HEIGHT * len(label.splitlines()) for label in labels)])
     figure, axes = plt.subplots(figsize=(_WIDTH, 1.9 + height * len(rows)), layout="constrained")
@@ -121,14 +124,14 @@ def draw(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> plt.
 
 
 def _bar(axes, place: int, row, quantity: Quantity) -> None:
-    own = row.source_id == OWN
+    own = row.here
     value, low, high = _interval(row, quantity)
     axes.barh(
         place,
         value - 1,
         left=1,
         height=0.66,
-        color=style.colour(row.hardware_id),
+        color=style.colour(row.hardware_id) if own or row.source_id != OWN else style.SHIPPED,
         edgecolor="white" if row.predicted else style.INK if own else "none",
         linewidth=1.2 if own else 0,
         hatch=_PREDICTED_HATCH if row.predicted else None,
@@ -168,7 +171,7 @@ def _label(axes, place: int, row, quantity: Quantity) -> None:
         ha="left" if right else "right",
         va="center",
         fontsize=10,
-        fontweight="bold" if row.source_id == OWN else "normal",
+        fontweight="bold" if row.here else "normal",
         zorder=4,
     )
 
@@ -186,7 +189,7 @@ def _limits(rows: pd.DataFrame, ratio: str) -> tuple[float, float]:
 def _rows_axis(axes, rows: pd.DataFrame, labels: list[str]) -> None:
     axes.set_yticks(range(len(rows)), labels)
     for tick, row in zip(axes.get_yticklabels(), rows.itertuples(), strict=True):
-        tick.set_fontweight("bold" if row.source_id == OWN else "normal")
+        tick.set_fontweight("bold" if row.here else "normal")
     axes.tick_params(axis="y", length=0)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
@@ -226,7 +229,7 @@ def _price_remark(row, quantity: Quantity) -> list[str]:
 
 def headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> str:
     """The message: how the best own row compares with the base; without one, what is shown."""
-    own = rows[rows.source_id.eq(OWN) & rows[quantity.ratio].notna()]
+    own = rows[made_here(rows) & rows[quantity.ratio].notna()]
     if own.empty:
         return f"{title}: {quantity.name} of the published runs vs the {base.short}"
     good = own[own.quality_reached.isna() | own.quality_reached.eq(True)]
@@ -242,10 +245,10 @@ def headline(rows: pd.DataFrame, quantity: Quantity, title: str, base: Base) -> 
 
 def _legend(figure: plt.Figure, rows: pd.DataFrame) -> None:
     """What kinds of bars there are; `rows` are those that have one."""
-    own = rows[rows.source_id.eq(OWN)]
+    own = rows[made_here(rows)]
     colour = style.colour(own.hardware_id.iloc[0]) if len(own) else None
     handles = []
-    if not own.predicted.all():
+    if len(own) and not own.predicted.all():
         handles.append(Patch(facecolor=colour, label="measured here"))
     if own.predicted.any():
         said = "predicted from a quick run here"
@@ -254,7 +257,9 @@ def _legend(figure: plt.Figure, rows: pd.DataFrame) -> None:
         handles.append(
             Patch(facecolor=colour, edgecolor="white", hatch=_PREDICTED_HATCH, label=said)
         )
-    if len(own) < len(rows):
+    if is_shipped(rows).any():
+        handles.append(Patch(facecolor=style.SHIPPED, label="measured by the project"))
+    if rows.source_id.ne(OWN).any():
         handles.append(
             Patch(
                 facecolor="white",

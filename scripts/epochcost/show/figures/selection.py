@@ -4,10 +4,12 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from epochcost.frameworks.variants import DEFAULT
 from epochcost.money import billing
 from epochcost.results.identity import GROUP
 from epochcost.results.repeats import best_known
 from epochcost.results.rows import OWN
+from epochcost.results.tables import is_shipped
 from epochcost.show.wording import names
 
 _SAME_RUNS = [*GROUP, "hardware_label", "epochs"]
@@ -31,26 +33,44 @@ def rows_of(
 ) -> pd.DataFrame:
     """The rows to draw for a workload: own ones, and those of the study its baseline is from.
 
-    Own rows come first, then hardware in the order of config/hardware.yaml. Where hardware has
+    Own rows come first, then those that came with the clone (`_few_shipped`), then hardware in the
+    order of config/hardware.yaml. Where hardware has
     several prices, the row priced like the baseline is shown, if there is one.
     """
     rows = relative[relative.workload.eq(workload) & relative.baseline.eq(baseline)]
-    rows = best_known(rows[rows.source_id.isin([OWN, baseline])])
+    rows = _few_shipped(best_known(rows[rows.source_id.isin([OWN, baseline])]))
     keys = pd.DataFrame(
         {
             "published": rows.source_id.ne(OWN),
+            "shipped": is_shipped(rows),
             "place": rows.hardware_id.map(_rank(hardware_order)).fillna(len(hardware_order)),
             "machine": rows.machine_id.fillna(""),
             "framework": rows.framework.map(_rank(names.FRAMEWORKS)).fillna(len(names.FRAMEWORKS)),
             "mixed": rows.mixed_price_kinds,
         }
-    ).sort_values(["published", "place", "machine", "framework", "mixed"], kind="stable")
+    ).sort_values(["published", "shipped", "place", "machine", "framework", "mixed"], kind="stable")
     return rows.loc[keys.index].drop_duplicates(_SAME_RUNS).reset_index(drop=True)
 
 
 def rows_without_baseline(relative: pd.DataFrame, workload: str) -> pd.DataFrame:
     """The own rows of a workload that no published run can be compared with."""
-    return best_known(relative[relative.workload.eq(workload) & relative.baseline.isna()])
+    rows = relative[relative.workload.eq(workload) & relative.baseline.isna()]
+    return _few_shipped(best_known(rows))
+
+
+def _few_shipped(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of the rows that came with the clone, one for each kind of machine and framework.
+
+    It is that of default settings, by the recipe and undisturbed, which has most runs.
+    """
+    shipped = rows[is_shipped(rows)]
+    fit = shipped.variant.eq(DEFAULT) & shipped.own_recipe.astype(bool) & shipped.noisy_runs.eq(0)
+    fit &= shipped.data_complete.astype(bool) & ~shipped.quality_reached.eq(False)
+    ordered = shipped[fit].sort_values(
+        ["predicted", "runs", "shipped"], ascending=[True, False, False], kind="stable"
+    )
+    kept = ordered.drop_duplicates(["workload", "hardware_label", "framework"]).index
+    return rows[~is_shipped(rows) | rows.index.isin(kept)]
 
 
 def _rank(order: Iterable[str]) -> dict[str, int]:

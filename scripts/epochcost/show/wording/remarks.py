@@ -16,6 +16,8 @@ def of_row(row) -> list[str]:
     notes = of_data(row)
     if row.predicted:
         notes.append("predicted")
+    if pd.notna(row.shipped) and row.shipped:
+        notes.append(f"measured by the project, {row.shipped}")
     if row.source_id != OWN and pd.notna(row.copy_of) and row.copy_of:
         notes.append(f"the log of {row.copy_of} once more")
     compares = row.source_id == OWN and pd.notna(row.baseline_epochs)
