@@ -41,7 +41,7 @@ run: setup
 
 test: setup
 	@$(BIN)/snakemake environments --quiet all --config workloads=all frameworks=all "data={source: synthetic}"
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n 2 $(ARGS)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -14,6 +14,22 @@ from epochcost.record.names import RunName
 BIN = Path(sys.executable).parent
 
 
+def git(folder: Path, *words: str) -> str:
+    """What git says in a folder."""
+    identity = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    command = ["git", *identity, *words]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def commit(folder: Path) -> str:
+    """Make a git repository of a folder, with all that is in it; returns the commit."""
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
+        git(folder, *words)
+    return git(folder, "rev-parse", "HEAD")
+
+
 class Clone:
     """A copy of the repository's files in a folder of its own, and commands run in it."""
 
@@ -51,11 +67,7 @@ class Clone:
 
     def commit(self) -> str:
         """Make a git repository of the clone; returns the commit."""
-        identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-        for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
-            subprocess.run(["git", *words], cwd=self.folder, check=True)
-        head = ["git", "rev-parse", "HEAD"]
-        return subprocess.run(head, cwd=self.folder, capture_output=True, text=True).stdout.strip()
+        return commit(self.folder)
 
     def configure(self, **settings) -> None:
         """Set keys of config/config.yaml."""
@@ -78,13 +90,7 @@ class Clone:
 
 def make_clone(folder: Path) -> Clone:
     """Copy the files that git tracks, or would, to `folder`."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
+    listed = git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
     for name in listed:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)

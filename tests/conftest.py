@@ -42,6 +42,19 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+# What is made once and is dear; those that use it are tested by one worker.
+SHARED = ("slurm", "quick")
+
+
+def pytest_collection_modifyitems(items):
+    """Keep the tests of a file, or of what they share, in one worker; trainings begin first."""
+    trains = {item.path for item in items if "pythons" in item.fixturenames}
+    for item in items:
+        shared = [name for name in SHARED if name in item.fixturenames]
+        item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.path.stem))
+    items.sort(key=lambda item: ("slurm" not in item.fixturenames, item.path not in trains))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def lock(tmp_path_factory) -> None:
     """A lock of their own: no test waits for a training that somebody else has on the machine."""

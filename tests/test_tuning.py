@@ -543,6 +543,7 @@ def test_a_damaged_file_and_a_lost_entry_are_cared_for(tmp_path):
     assert tuning.marker(HERE, path, folder) == folder / HERE.marker(2)
 
 
+@pytest.mark.alone
 def test_a_search_leaves_its_runs_and_an_entry_that_a_tuned_training_uses(pythons, few, tmp_path):
     """A whole search on a few pictures; what wins is not asserted, that depends on the machine."""
     output, records = tmp_path / "tuned.yaml", tmp_path / "tuning"

@@ -755,4 +755,4 @@ def test_what_is_left_out_is_said_and_is_in_manifest_and_record(tmp_path):
     assert "left out as damaged: 2 (no words), 1 (not UTF-8)" in done.stdout, done.stderr
     manifest = arrays.load(tmp_path / "arrays").manifest
     assert manifest["skipped"] == {"not UTF-8": 1, "no words": 2}
-    assert observation.data_part(manifest, (2, 2))["skipped"] == 3
+    assert observation.data_part(manifest, (2, 2)).skipped == 3

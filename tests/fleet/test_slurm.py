@@ -10,6 +10,8 @@ from clones import BIN
 from fleet import accounting
 from fleet import slurm as clusters
 
+pytestmark = pytest.mark.slow
+
 BOTH = "hardware=cluster-cpu16,cluster-cpu1"
 
 
@@ -223,7 +225,7 @@ def test_a_training_survives_what_happens_on_clusters(train, slurm):
 
 
 # Snakemake sees only after up to a minute that a job has ended.
-@pytest.mark.kills
+@pytest.mark.full
 def test_what_is_cancelled_is_sent_again(train, slurm):
     training = train(1024)
     training.wait_for_epoch()
@@ -234,7 +236,7 @@ def test_what_is_cancelled_is_sent_again(train, slurm):
     assert_whole(training.result(), interruptions=1)
 
 
-@pytest.mark.kills
+@pytest.mark.full
 def test_what_meets_its_time_limit_is_sent_again_and_goes_on(train, slurm):
     training = train(64)
     training.wait_for_epoch()

@@ -2,9 +2,13 @@
 
 import time
 
+import pytest
+
 from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.record import record as records
+
+pytestmark = pytest.mark.slow
 
 SUSPENDED_S = 6
 _LONGEST_S = 900

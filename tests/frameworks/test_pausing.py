@@ -5,11 +5,15 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 from epochcost import files
 from epochcost.configuration import ROOT
 from epochcost.record import record as records
 from epochcost.results import repeats, rows, tables
 from epochcost.show.wording import remarks
+
+pytestmark = pytest.mark.alone
 
 STOPPED_S = 5
 

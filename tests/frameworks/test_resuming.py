@@ -18,6 +18,8 @@ from epochcost.configuration import ROOT
 from epochcost.measure.checkpoints import MOST_STARTS
 from epochcost.record.names import RunName
 
+pytestmark = pytest.mark.alone
+
 
 @dataclass
 class Killed:
@@ -187,7 +189,7 @@ def test_kills_at_random_moments_lose_no_epoch_and_no_record(killed):
     assert record["interruptions"] <= kills
 
 
-@pytest.mark.kills
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("framework", ["pytorch", "keras-tensorflow"])
 def test_many_kills(killed, framework, seed):

@@ -127,7 +127,7 @@ def test_a_mutant_gives_a_right_row_or_none_and_the_good_ones_theirs(alone, seed
     check(alone, seed, value)
 
 
-@pytest.mark.fuzz
+@pytest.mark.full
 @settings(FEW, max_examples=max(EXAMPLES, LONG))
 @given(seed=st.integers(0, 2**48), value=VALUES)
 def test_ten_thousand_mutants(alone, seed, value):

@@ -1,8 +1,7 @@
 """Which revision a record is of, with git and without."""
 
-import subprocess
-
 import pytest
+from clones import commit
 
 from epochcost.measure import revision
 
@@ -13,9 +12,7 @@ def clone(tmp_path):
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts/one.py").write_text("1")
     (tmp_path / "other").write_text("1")
-    identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
-        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    commit(tmp_path)
     return tmp_path
 
 

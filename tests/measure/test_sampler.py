@@ -6,6 +6,7 @@ import sys
 import time
 
 import psutil
+import pytest
 
 from epochcost.configuration import ROOT
 from epochcost.measure import sampler
@@ -91,6 +92,7 @@ def test_energy_counters_of_all_packages_add_up_and_may_run_over(tmp_path):
 BUSY = "import time; end = time.monotonic() + 2\nwhile time.monotonic() < end: pass"
 
 
+@pytest.mark.alone
 def test_work_of_others_is_told_from_that_of_the_run():
     """A busy process disturbs where it is not the run's own."""
     busy = [sys.executable, "-c", BUSY]

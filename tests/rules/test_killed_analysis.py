@@ -17,6 +17,8 @@ from observed import coherent
 from epochcost.configuration import ROOT
 from epochcost.measure import machine
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
@@ -42,8 +44,8 @@ def measured(tmp_path_factory):
 @pytest.mark.parametrize(
     "begun",
     [
-        pytest.param("logs/runs.log", marks=pytest.mark.kills),
-        pytest.param("logs/costs.log", marks=pytest.mark.kills),
+        pytest.param("logs/runs.log", marks=pytest.mark.full),
+        pytest.param("logs/costs.log", marks=pytest.mark.full),
         "results/figures/mnist_mlp-time.svg",
         "logs/report.log",
     ],

@@ -24,6 +24,7 @@ def own(tmp_path, pythons):
     return clone
 
 
+@pytest.mark.slow
 def test_it_is_measured_on_generated_data_and_reported(own):
     own.snakemake("--config", "data={source: synthetic}", "price=0.10", "frameworks=all")
     frameworks = {"keras-tensorflow", "keras-torch", "keras-jax", "pytorch"}

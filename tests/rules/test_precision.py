@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 from observed import coherent
 
+pytestmark = pytest.mark.slow
+
 RUNS = "results/runs/local/mnist_mlp/pytorch"
 
 
