@@ -46,8 +46,7 @@ def sentences(
 
     The fastest here, or the fastest known where this machine was not measured; that against the
     K80; and the fastest on any other machine that trained the same. Workloads measured here come
-    first; those that were measured nowhere but in what came with the clone are not said. What
-    missed its quality target, is of a different recipe, of generated data, or compares
+    first; what came with the clone is not said. What missed its quality target, is of a different recipe, of generated data, or compares
     with no published run counts only where there is nothing else.
 
     Args:
@@ -56,6 +55,7 @@ def sentences(
         host: what it is now (`records.hosts`); empty where that is not known. Where it was measured
             like this, what it was before, such as with another kernel, does not count.
     """
+    own = own[made_here(own)]
     years = baselines[baselines.scope.eq("all")].set_index("workload").price_book.str[:4]
     here = own.machine_id.eq(machine_id)
     # What is trained on a part of the data misses a target that is for all of them.
@@ -66,8 +66,7 @@ def sentences(
         uncompared=own.time_relative.isna(),
     ).sort_values(["unfit", "synthetic", "uncompared", "time_s", "mixed_price_kinds"])
     said, left_out, unpriced = [], 0, False
-    measured = own[made_here(own)].workload.unique()
-    workloads = sorted(measured, key=lambda name: (not _any(here, own, name), name))
+    workloads = sorted(own.workload.unique(), key=lambda name: (not _any(here, own, name), name))
     for workload in workloads:
         rows = ranked[ranked.workload.eq(workload)]
         first = _first_choice(rows, host)
