@@ -46,8 +46,9 @@ def sentences(
 
     The fastest here, or the fastest known where this machine was not measured; that against the
     K80; and the fastest on any other machine that trained the same. Workloads measured here come
-    first; what came with the clone is not said. What missed its quality target, is of a different recipe, of generated data, or compares
-    with no published run counts only where there is nothing else.
+    first; what came with the clone is not said. What missed its quality target, is of a different
+    recipe, of generated data, or compares with no published run counts only where there is nothing
+    else.
 
     Args:
         own: rows of relative.csv (`own_rows`).
