@@ -46,6 +46,7 @@ def pytest_runtest_makereport(item, call):
 SHARED = ("slurm", "quick")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist, which reads the groups
 def pytest_collection_modifyitems(items):
     """Keep the tests of a file, or of what they share, in one worker; trainings begin first."""
     trains = {item.path for item in items if "pythons" in item.fixturenames}
