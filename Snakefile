@@ -12,7 +12,6 @@ configfile: "config/config.yaml"
 
 
 include: "rules/common.smk"
-include: "rules/options.smk"
 include: "rules/call.smk"
 
 

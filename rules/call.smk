@@ -61,7 +61,8 @@ def estimating(*options, **kept):
     Args:
         kept: what becomes of its errors, as `subprocess.Popen` has it.
     """
-    command = [*"python scripts/estimate.py /dev/stdin".split(), *estimate_options(), *options]
+    command = [*"python scripts/estimate.py /dev/stdin --settings".split(), KNOWN.part("estimate")]
+    command += options
     with tempfile.TemporaryFile("w+") as table:
         table.write(OPENED.table())
         table.seek(0)
@@ -75,6 +76,13 @@ def refuse_dear_plan():
     if process.returncode:
         sys.exit(why.strip() or "epochcost: scripts/estimate.py failed")
     errors.say(said.strip())
+
+
+def schedule_settings():
+    """What is measured at intervals, which must be possible there."""
+    with errors.in_one_line():
+        wanted.read(config | {"hardware": KNOWN.schedule.hardware}, Path(workflow.basedir))
+    return KNOWN.part("schedule")
 
 
 def trains():

@@ -6,8 +6,7 @@ from functools import cache
 from epochcost.data import preparation
 from epochcost.frameworks import tuning
 from epochcost.hardware import LOCAL
-from epochcost.money import billing, prices
-from epochcost.plan import opening, runs
+from epochcost.plan import opening, runs, wanted
 from epochcost.plan.sources import sources_of
 from epochcost.record.names import RunName
 

@@ -1,6 +1,8 @@
 # Records + published measurements -> tables of runs; these + price book -> tables of costs. Another
 # price book remakes only the tables of costs.
 
+from epochcost.money import prices
+
 
 rule runs:
     input:
@@ -31,13 +33,12 @@ rule runs:
     conda:
         "../envs/workflow.yaml"
     params:
-        precision=precision_option(),
-        disturbed=disturbed_option(),
+        settings=KNOWN.part("runs"),
         own_models=own_models(),
     message:
         "Writing the tables of measurements"
     shell:
-        "python scripts/runs.py --measured data/measured {params.precision:q} {params.disturbed:q} "
+        "python scripts/runs.py --measured data/measured --settings {params.settings:q} "
         "> {log:q} 2>&1"
 
 
@@ -47,7 +48,7 @@ rule costs:
         published=multiext("data/published/", "prices.csv", "baselines.csv"),
         prices=multiext("config/", "prices.csv", "billing.csv"),
         recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
-        own_prices=own_book(),
+        own_prices=KNOWN.price_book if prices.is_file(KNOWN.price_book) else [],
         spread="config/spread.csv",
         code=sources_of("costs"),
     output:
@@ -66,15 +67,13 @@ rule costs:
     conda:
         "../envs/workflow.yaml"
     params:
-        prices=price_options(),
-        spot=spot_options(),
-        disturbed=disturbed_option(),
+        settings=KNOWN.part("costs"),
+        machine=MACHINE.id,  # its price is that of no other one
         own_models=own_models(),
     message:
         "Writing the cost tables"
     shell:
-        "python scripts/costs.py {params.prices:q} {params.spot:q} {params.disturbed:q} "
-        "> {log:q} 2>&1"
+        "python scripts/costs.py --settings {params.settings:q} > {log:q} 2>&1"
 
 
 rule tables:

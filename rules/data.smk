@@ -40,7 +40,7 @@ rule prepare:
         "../envs/workflow.yaml"
     params:
         # Arrays that other code prepared are prepared again.
-        code=lambda wildcards: preparation.code_of(KNOWN.preparation_of(wildcards.dataset)),
+        code=lambda wildcards: preparation.code_of(KNOWN.lists.preparation_of(wildcards.dataset)),
     message:
         "Preparing the arrays of {wildcards.dataset} ({wildcards.kind})"
     shell:

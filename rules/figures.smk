@@ -28,11 +28,12 @@ rule figure:
     conda:
         "../envs/workflow.yaml"
     params:
-        rental=rental_option(),
+        settings=KNOWN.part("figure"),
     message:
         "Drawing {wildcards.workload}"
     shell:
-        "python scripts/figure.py {wildcards.workload:q} {params.rental:q} > {log:q} 2>&1"
+        "python scripts/figure.py {wildcards.workload:q} --settings {params.settings:q} "
+        "> {log:q} 2>&1"
 
 
 rule figures:

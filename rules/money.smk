@@ -28,11 +28,11 @@ rule estimate:
     conda:
         "../envs/workflow.yaml"
     params:
-        options=estimate_options(),
+        settings=KNOWN.part("estimate"),
     message:
         "Adding up what is planned"
     shell:
-        "python scripts/estimate.py {input:q} {params.options:q} 2>&1 | tee {log:q}"
+        "python scripts/estimate.py {input:q} --settings {params.settings:q} 2>&1 | tee {log:q}"
 
 
 rule prices:
@@ -42,11 +42,11 @@ rule prices:
     conda:
         "../envs/workflow.yaml"
     params:
-        rates=exchange_option(),
+        settings=KNOWN.part("prices"),
     message:
         "Getting the prices of today"
     shell:
-        "python scripts/prices.py {params.rates:q} 2>&1 | tee {log:q}"
+        "python scripts/prices.py --settings {params.settings:q} 2>&1 | tee {log:q}"
 
 
 rule schedule:
@@ -56,12 +56,11 @@ rule schedule:
     conda:
         "../envs/workflow.yaml"
     params:
-        options=lambda wildcards: schedule_options(),
-        prices=price_options(),
+        settings=lambda wildcards: schedule_settings(),
     message:
         "Writing the schedule for measuring at intervals"
     shell:
-        "python scripts/schedule.py {params.options:q} {params.prices:q} 2>&1 | tee {log:q}"
+        "python scripts/schedule.py --settings {params.settings:q} 2>&1 | tee {log:q}"
 
 
 # From the existing records: a question starts no training.
@@ -73,18 +72,14 @@ rule advise:
         "../envs/workflow.yaml"
     params:
         tables="results/advice",
-        question=question(),
-        rental=rental_option(),
-        prices=price_options(),
-        spot=spot_options(),
-        disturbed=disturbed_option(),
+        settings=KNOWN.part("runs", "costs", "advise"),
     message:
         "Looking for the best place to train"
     shell:
-        "python scripts/runs.py --measured data/measured {params.disturbed:q} "
+        "python scripts/runs.py --measured data/measured --settings {params.settings:q} "
         "--output {params.tables:q} "
         "> {log:q} 2> >(tee -a {log:q} >&2) && "
-        "python scripts/costs.py {params.prices:q} {params.spot:q} {params.disturbed:q} "
+        "python scripts/costs.py --settings {params.settings:q} "
         "--tables {params.tables:q} --output {params.tables:q} >> {log:q} 2>&1 && "
-        "python scripts/advise.py {params.question:q} {params.rental:q} --tables {params.tables:q} "
+        "python scripts/advise.py --settings {params.settings:q} --tables {params.tables:q} "
         "2>&1 | tee -a {log:q}"

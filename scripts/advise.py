@@ -5,36 +5,30 @@ In: options.csv, relative.csv and runs.csv of results/tables. Out: text on the s
 
 from pathlib import Path
 
-from epochcost import configuration, durations, errors
+from epochcost import durations, errors, settings
 from epochcost.measure import machine
-from epochcost.money import billing
 from epochcost.money import tables as cost_tables
+from epochcost.money.billing import Rental
 from epochcost.results import tables
 from epochcost.show import advice, answer
 
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("--workload", nargs="*", help="default: all that there are options for")
-    parser.add_argument("--deadline", help="such as 1h, 30min, 90s, 2d")
-    parser.add_argument("--budget", type=billing.amount, help="USD")
-    parser.add_argument("--rental", type=billing.rental_of, default=billing.Rental())
+    settings.option(parser, "advise")
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
-    deadline = durations.seconds_of(arguments.deadline) if arguments.deadline else None
+    asked = arguments.settings
+    deadline = durations.seconds_of(asked.deadline) if asked.deadline else None
+    limits = (deadline, asked.budget, Rental(**dict(asked.billing)))
     options = tables.read(arguments.tables / "options.csv")
     relative = tables.read(arguments.tables / "relative.csv")
     runs = tables.read_runs(arguments.tables / "runs.csv")
-    here, known = machine.facts().id, configuration.load().recipes
-    for workload in arguments.workload or sorted(options.workload.unique()):
-        if workload not in known:
-            raise errors.InputError(
-                f"unknown workload '{workload}'; {errors.nearest(workload, known)}"
-            )
+    here = machine.facts().id
+    for workload in [asked.workload] if asked.workload else asked.workloads:
         found = options[options.workload.eq(workload)].reset_index(drop=True)
         unpriced = cost_tables.without_price_of(relative[relative.workload.eq(workload)])
         again = answer.unusable(runs[runs.workload.eq(workload)], here)
-        limits = (deadline, arguments.budget, arguments.rental)
         print(advice.text(workload, found, *limits, unpriced, again))
 
 

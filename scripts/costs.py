@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from epochcost import configuration, errors, files
+from epochcost import errors, files, schemas, settings
 from epochcost.measure import machine
-from epochcost.money import billing, history, market, options, spot
+from epochcost.models import workloads
+from epochcost.money import history, market, options, spot
 from epochcost.money import tables as cost_tables
 from epochcost.results import tables
 
@@ -18,34 +19,21 @@ from epochcost.results import tables
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
-    market.add_options(parser)
-    parser.add_argument(
-        "--spot-rates",
-        type=billing.amount,
-        nargs="*",
-        default=[0, 0.02, 0.05, 0.1, 0.2, 0.5, 1],
-        help="spot interruptions per hour",
-    )
-    parser.add_argument(
-        "--spot-wait", type=billing.amount, default=120, help="seconds until the next spot machine"
-    )
-    parser.add_argument(
-        "--keep-disturbed",
-        action="store_true",
-        help="let disturbed runs count beside undisturbed ones",
-    )
+    parser.add_argument("--published", type=Path, default=Path("data/published"))
+    settings.option(parser, "costs")
     parser.add_argument("--output", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
-    configured = configuration.load()
-    prices = market.of(arguments, machine.facts().id, configured.catalogue)
+    chosen, lists = arguments.settings, workloads.read()
+    here, catalogue = machine.facts().id, schemas.read("hardware")
+    prices = market.of(chosen, here, catalogue, arguments.published)
     runs = tables.read_runs(arguments.tables / "runs.csv")
     epochs = tables.read_epochs(arguments.tables / "epochs.csv")
-    about, kept = (configured.complete_samples(), configured.recipes), arguments.keep_disturbed
+    about, kept = (lists.complete_samples(), lists.recipes), chosen.keep_disturbed
     costs = cost_tables.costs_table(runs, prices)
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     relative = cost_tables.relative_table(runs, costs, baselines, *about, prices, kept)
     choices = options.options_table(runs, epochs, *about, prices, kept)
-    rates, wait_s = arguments.spot_rates, arguments.spot_wait
+    rates, wait_s = chosen.spot.interruptions_per_hour, chosen.spot.wait_s
     for name, table in (
         ("costs", costs),
         ("relative", relative),

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from epochcost import configuration, errors, files, hardware
+from epochcost import errors, files, hardware, schemas, settings
 from epochcost.hardware import LOCAL
 from epochcost.measure import machine
+from epochcost.models import workloads
 from epochcost.money import billing, estimates, market
 from epochcost.results import published, rows, set_aside, tables
 from epochcost.show import estimate
@@ -20,43 +21,41 @@ from epochcost.show import estimate
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("plan", type=Path, help="CSV with a row per planned run")
-    parser.add_argument("--scale", choices=["quick", "full"], default="quick")
     parser.add_argument("--most", type=billing.amount, help="USD that the plan may cost")
-    parser.add_argument(
-        "--rounds-h",
-        type=billing.amount,
-        help="hours of runs that a precision may take: said beside it",
-    )
     parser.add_argument("--records", type=files.folder, default=Path("results/runs"))
-    market.add_options(parser)
+    parser.add_argument("--published", type=Path, default=Path("data/published"))
+    settings.option(parser, "estimate")
     arguments = parser.parse_args()
-    known = configuration.load()
-    catalogue = known.catalogue
+    chosen, catalogue, recipes = (
+        arguments.settings,
+        schemas.read("hardware"),
+        workloads.read().recipes,
+    )
     labels = {key: entry["label"] for key, entry in catalogue.items()}
     names = {key: hardware.title(key, entry) for key, entry in catalogue.items()}
-    planned = _plan(arguments.plan, known)
+    planned = _plan(arguments.plan, catalogue, recipes)
     own = rows.of_folder(arguments.records, {})
     set_aside.say(own.aside)
     table = estimates.estimate_table(
         planned,
         tables.runs_table([*published.runs(arguments.published, labels), *own.runs]),
-        arguments.scale,
-        market.of(arguments, machine.facts().id, catalogue),
-        known.recipes,
+        chosen.scale,
+        market.of(chosen, machine.facts().id, catalogue, arguments.published),
+        recipes,
         machine.usable_cores(),
     )
     print(estimate.text(table, names | {LOCAL: "this machine"}))
-    if arguments.rounds_h:
+    if chosen.precision:
         print(
             "For the precision that is asked for more rounds may follow, until "
-            f"{arguments.rounds_h:g} hours of runs are spent; they are not in these numbers."
+            f"{chosen.budget_hours:g} hours of runs are spent; they are not in these numbers."
         )
     usd = estimates.total(table).usd
     if arguments.most is not None and usd > arguments.most:
         raise errors.InputError(estimate.refusal(usd, arguments.most))
 
 
-def _plan(path: Path, known: configuration.Configuration) -> pd.DataFrame:
+def _plan(path: Path, catalogue: dict, recipes: dict) -> pd.DataFrame:
     """The planned runs, each complete and with known names."""
     columns = estimates.PLAN_COLUMNS
     try:
@@ -68,8 +67,8 @@ def _plan(path: Path, known: configuration.Configuration) -> pd.DataFrame:
         if empty := [name for name in columns if pd.isna(getattr(row, name))]:
             raise errors.InputError(f"{where}: {', '.join(empty)} is empty")
         for value, valid in (
-            (row.hardware, known.catalogue),
-            (row.workload, known.recipes),
+            (row.hardware, catalogue),
+            (row.workload, recipes),
             (row.data, estimates.DATA),
         ):
             if value not in valid:

@@ -7,8 +7,10 @@ Every file is checked against its sha256 before it gets its final name.
 import os
 from pathlib import Path
 
-from epochcost import configuration, errors
+from epochcost import errors
 from epochcost.data import download
+from epochcost.data.registry import MIRROR
+from epochcost.models import workloads
 
 
 def main() -> None:
@@ -19,20 +21,20 @@ def main() -> None:
     parser.add_argument(
         "--mirror",
         type=Path,
-        default=os.environ.get(configuration.MIRROR_VARIABLE),
-        help="the mirror folder; default: EPOCHCOST_MIRROR, else that of the configuration",
+        default=os.environ.get(MIRROR),
+        help="the mirror folder; default: the variable EPOCHCOST_MIRROR",
     )
     parser.add_argument("--raw", type=Path, default=Path("data/raw"), help="where files go")
     arguments = parser.parse_args()
-    known = configuration.load()
-    known.check_dataset(arguments.dataset)
+    known = workloads.read().datasets
+    errors.check_name("data set", arguments.dataset, known)
     download.fetch(
         arguments.dataset,
         arguments.kind,
         arguments.source,
-        known.datasets,
+        known,
         arguments.raw,
-        arguments.mirror or known.mirror,
+        arguments.mirror,
     )
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from epochcost import configuration, errors
+from epochcost import errors, schemas, settings
+from epochcost.models import workloads
 from epochcost.money import billing, history
 from epochcost.results import tables
 from epochcost.show.figures import bars, frontier, selection, style, waterfall
@@ -21,18 +22,19 @@ def main() -> None:
     parser.add_argument("workload", help="a workload of baselines.csv")
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     parser.add_argument("--published", type=Path, default=Path("data/published"))
-    parser.add_argument("--rental", type=billing.rental_of, default=billing.Rental())
+    settings.option(parser, "figure")
     parser.add_argument("--output", type=Path, default=Path("results/figures"))
     arguments = parser.parse_args()
     baseline = _baseline(arguments.published, arguments.workload)
-    known = configuration.load()
-    title = known.recipes_to_train.get(arguments.workload, {}).get("title", arguments.workload)
+    title, order = workloads.read().title(arguments.workload), list(schemas.read("hardware"))
     found = {
         name: tables.read(arguments.tables / f"{name}.csv")
         for name in ("relative", "options", "history", "runs")
     }
-    drawn = _compared(found["relative"], baseline, title, list(known.catalogue))
-    drawn |= _to_choose_from(found, baseline, title, arguments.rental)
+    drawn = _compared(found["relative"], baseline, title, order)
+    drawn |= _to_choose_from(
+        found, baseline, title, billing.Rental(**dict(arguments.settings.billing))
+    )
     for name, figure in drawn.items():
         style.save(figure, arguments.output / f"{arguments.workload}-{name}")
 

@@ -8,7 +8,7 @@ back from results/runs-kept. Exits with status 1 if a record was refused.
 
 from pathlib import Path
 
-from epochcost import configuration, errors
+from epochcost import errors, schemas
 from epochcost.record import merge
 
 
@@ -26,7 +26,7 @@ def main() -> int:
         raise errors.InputError(f"{source} does not exist")
     inner = source / "results/runs"
     merged = merge.merge(
-        inner if inner.is_dir() else source, arguments.records, configuration.load().catalogue
+        inner if inner.is_dir() else source, arguments.records, schemas.read("hardware")
     )
     print(*merged.lines(), sep="\n")
     if not any((merged.added, merged.known, merged.refused)):

@@ -6,8 +6,9 @@ Out: <folder>/*.npy and <folder>/manifest.json.
 
 from pathlib import Path
 
-from epochcost import configuration, errors, files
+from epochcost import errors, files
 from epochcost.data import preparation
+from epochcost.models import workloads
 
 
 def main() -> None:
@@ -18,14 +19,12 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="folder for the arrays")
     arguments = parser.parse_args()
     folder = arguments.output or Path("data/arrays", arguments.dataset, arguments.kind)
-    known = configuration.load()
-    known.check_dataset(arguments.dataset)
     manifest = preparation.prepare(
         arguments.dataset,
         arguments.kind,
         arguments.raw,
         folder,
-        known.preparation_of(arguments.dataset),
+        workloads.read().preparation_of(arguments.dataset),
     )
     skipped = files.read_json(manifest)["skipped"]
     if skipped:

@@ -9,20 +9,18 @@ import csv
 from datetime import UTC, datetime
 from pathlib import Path
 
-from epochcost import errors, files
-from epochcost.money import billing, catalogues, prices
+from epochcost import errors, files, settings
+from epochcost.money import catalogues, prices
 
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument("--prices", type=Path, default=Path("config/prices.csv"))
     parser.add_argument("--catalogue", default=catalogues.URL, help="an address or a folder")
-    parser.add_argument(
-        "--exchange-rates", type=billing.assignments, default={}, help="USD for one: EUR=1.15"
-    )
+    settings.option(parser, "prices")
     parser.add_argument("--dry-run", action="store_true", help="print the changes alone")
     arguments = parser.parse_args()
-    rates = arguments.exchange_rates
+    rates = arguments.settings.exchange_rates
     prices.load(
         arguments.prices, rates=rates
     )  # existing mistakes are reported before anything is fetched

@@ -8,8 +8,8 @@ command resumes.
 
 from pathlib import Path
 
-from epochcost import configuration, errors
-from epochcost.errors import InputError, nearest
+from epochcost import errors, schemas
+from epochcost.errors import InputError
 from epochcost.measure.remote import Host, measure
 
 
@@ -28,9 +28,8 @@ def main() -> int:
     parser.add_argument("--ssh", default="ssh", help="the ssh command with options of its own")
     parser.add_argument("--records", type=Path, default=Path("results/runs"))
     given, words = parser.parse_known_args()
-    known = configuration.load().catalogue
-    if given.hardware not in known:
-        raise InputError(f"unknown hardware '{given.hardware}'; {nearest(given.hardware, known)}")
+    known = schemas.read("hardware")
+    errors.check_name("hardware", given.hardware, known)
     if given.host.startswith("-"):  # which ssh would take for an option
         raise InputError(f"{given.host} is no name or address of a host")
     host = Host(given.ssh, given.host, given.folder)

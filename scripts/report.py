@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from epochcost import configuration, errors, files
+from epochcost import errors, files, schemas
 from epochcost.measure import machine
+from epochcost.models import workloads
 from epochcost.record import hosts, record
 from epochcost.record.types import document
 from epochcost.results import tables
@@ -58,16 +59,16 @@ def main() -> None:
 
 
 def _sections(relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path) -> list[page.Section]:
-    known = configuration.load()
+    lists, order = workloads.read(), list(schemas.read("hardware"))
     sections = []
     for base in baselines[baselines.scope.eq("all")].itertuples():
-        rows = selection.rows_of(relative, base.workload, base.baseline, list(known.catalogue))
-        title = known.recipes_to_train.get(base.workload, {}).get("title", base.workload)
+        rows = selection.rows_of(relative, base.workload, base.baseline, order)
+        title = lists.title(base.workload)
         pictures = {name: figures / f"{base.workload}-{name}.svg" for name in page.PICTURES}
         sections.append(page.section(base.workload, title, rows, pictures))
     for workload in sorted(relative[relative.baseline.isna()].workload.unique()):
         rows = selection.rows_without_baseline(relative, workload)
-        title = known.recipes_to_train.get(workload, {}).get("title", workload)
+        title = lists.title(workload)
         sections.append(page.section(workload, title, rows, {}))
     return sections
 

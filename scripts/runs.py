@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from epochcost import configuration, errors, files
+from epochcost import errors, files, schemas, settings
+from epochcost.models import workloads
 from epochcost.results import (
     noise,
     predictions,
@@ -28,34 +29,27 @@ def main() -> None:
     parser.add_argument("--records", type=files.folder, default=Path("results/runs"))
     parser.add_argument("--measured", type=Path, help="folder of those that came with the clone")
     parser.add_argument("--published", type=Path, default=Path("data/published"))
-    parser.add_argument(
-        "--keep-disturbed",
-        action="store_true",
-        help="let disturbed runs count beside undisturbed ones",
-    )
-    parser.add_argument(
-        "--precision", type=float, help="half the interval over the median that was wanted"
-    )
+    settings.option(parser, "runs")
     parser.add_argument("--output", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
-    configured = configuration.load()
-    labels = {key: entry["label"] for key, entry in configured.catalogue.items()}
+    chosen, lists = arguments.settings, workloads.read()
+    labels = {key: entry["label"] for key, entry in schemas.read("hardware").items()}
     own = rows.of_folder(
         arguments.records, labels, also=noise.noise_row, measured=arguments.measured
     )
     runs = tables.runs_table([*published.runs(arguments.published, labels), *own.runs])
     runs, noted = noise.flag_slow_processors(runs, noise.noise_table(own.more))
     epochs = tables.epochs_table([*published.epochs(arguments.published), *own.epochs])
-    runs = quality.judged_today(runs, configured.recipes)
-    about, kept = (configured.complete_samples(), configured.recipes), arguments.keep_disturbed
+    runs = quality.judged_today(runs, lists.recipes)
+    about, kept = (lists.complete_samples(), lists.recipes), chosen.keep_disturbed
     bases = pd.read_csv(arguments.published / "baselines.csv")
     for name, table in (
         ("runs", runs),
         ("epochs", epochs),
         ("noise", noted),
         ("quality", quality.quality_table(runs, epochs, *about, bases, kept)),
-        ("targets", quality.targets_table(runs, configured.recipes)),
-        ("repeats", repeats.repeats_table(runs, kept, arguments.precision)),
+        ("targets", quality.targets_table(runs, lists.recipes)),
+        ("repeats", repeats.repeats_table(runs, kept, chosen.precision)),
         ("comparisons", repeats.comparisons_table(runs, kept)),
         ("scaling", scaling.scaling_table(runs, kept)),
         ("predictions", predictions.predictions_table(runs, kept)),

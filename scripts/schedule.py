@@ -7,51 +7,23 @@ bill.md.
 
 from pathlib import Path
 
-from epochcost import configuration, durations, errors, files
-from epochcost.money import billing, market, prices, schedules
-from epochcost.show.schedule import Rerun, bill, render
+from epochcost import errors, files, schemas, settings
+from epochcost.money import market, schedules
+from epochcost.money.prices import Price
+from epochcost.show.schedule import bill, render, rerun_of
 
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("hardware", help="id of config/hardware.yaml, with a price")
-    parser.add_argument("--every", default="1d", help="1h, 4h, 1d, 7d, ... (1d)")
-    parser.add_argument("--up", required=True, help="how long the machine is up, such as 10min")
-    parser.add_argument("--repository", required=True, help="where the machine gets epochcost")
-    parser.add_argument(
-        "--records", required=True, help="where records are kept: a folder on a volume, or gs://..."
-    )
-    parser.add_argument("--image", required=True, help="container with git, make and Python")
-    parser.add_argument("--arguments", nargs="*", default=[], help="such as workloads=mnist_mlp")
-    parser.add_argument("--disk-gib", type=billing.amount, required=True)
-    parser.add_argument("--disk-usd-per-gib-month", type=billing.amount, required=True)
-    parser.add_argument("--rule-usd-per-month", type=billing.amount, required=True)
+    parser.add_argument("--published", type=Path, default=Path("data/published"))
     parser.add_argument("--output", type=Path, default=Path("results/schedule"))
-    market.add_options(parser)
+    settings.option(parser, "schedule")
     arguments = parser.parse_args()
-    hardware = configuration.load().catalogue
-    if arguments.hardware not in hardware:
-        hint = errors.nearest(arguments.hardware, hardware)
-        raise errors.InputError(f"unknown hardware '{arguments.hardware}'; {hint}")
-    every_s, up_s = (durations.seconds_of(text) for text in (arguments.every, arguments.up))
-    if not 0 < up_s <= every_s:
-        raise errors.InputError(
-            f"schedule: up: {arguments.up} is not between 0 and {arguments.every}, the time "
-            "between two rounds"
-        )
-    rerun = Rerun(
-        every_s,
-        up_s,
-        arguments.hardware,
-        hardware[arguments.hardware],
-        arguments.repository,
-        arguments.records,
-        arguments.image,
-        arguments.arguments,
-        arguments.disk_gib,
-    )
-    offer = _cheapest(market.of(arguments, "", hardware), arguments.hardware)
-    rates = schedules.Rates(arguments.disk_usd_per_gib_month, arguments.rule_usd_per_month, 0.0)
+    chosen, catalogue = arguments.settings, schemas.read("hardware")
+    rerun = rerun_of(chosen, catalogue)
+    offer = _cheapest(market.of(chosen, "", catalogue, arguments.published), rerun.name)
+    asked = chosen.schedule
+    rates = schedules.Rates(asked.disk_usd_per_gib_month, asked.rule_usd_per_month, 0.0)
     written = render(rerun)
     written["bill.md"] = bill(rerun, offer, rates)
     for name, text in written.items():
@@ -60,7 +32,7 @@ def main() -> None:
     print(f"The files are in {arguments.output}.")
 
 
-def _cheapest(book: market.Market, hardware: str) -> prices.Price:
+def _cheapest(book: market.Market, hardware: str) -> Price:
     """The lowest price of `hardware`: a scheduled run can wait for a preemptible machine."""
     offers = [price for price in book.available() if price.hardware_id == hardware]
     if not offers:

@@ -5,8 +5,7 @@ python scripts/settings.py
 
 import argparse
 
-from epochcost import files, settings
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files, settings
 
 
 def main() -> None:

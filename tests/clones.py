@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.record.names import RunName
 
 BIN = Path(sys.executable).parent

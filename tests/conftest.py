@@ -9,10 +9,10 @@ import pytest
 from clones import Clone, make_clone
 from observed import typed
 
-from epochcost import configuration
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.data import arrays, preparation
 from epochcost.measure import machine_lock
+from epochcost.models import workloads
 from epochcost.money import prices
 from epochcost.money import tables as cost_tables
 from epochcost.money.market import Market
@@ -153,13 +153,13 @@ def make_tables(known, baselines):
 
     def make(*records: dict, kind: str = "marginal", whole: bool = False, **about):
         runs, over = published.runs(PUBLISHED, {}), baselines
-        workloads = {record["run"]["workload"] for record in records}
-        if workloads and not whole:  # which takes four times as long
-            runs = [run for run in runs if run.workload in workloads]
-            over = baselines[baselines.workload.isin(workloads)]
+        named = {record["run"]["workload"] for record in records}
+        if named and not whole:  # which takes four times as long
+            runs = [run for run in runs if run.workload in named]
+            over = baselines[baselines.workload.isin(named)]
         runs += [rows.run_row(typed(r), "label") for r in records]
         table = tables.runs_table(runs)
-        recipes = dict(configuration.load().recipes)
+        recipes = dict(workloads.read().recipes)
         if records:
             recipes["own"] = records[0]["settings"]
         here = records[0]["machine"]["id"] if records else ""

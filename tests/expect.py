@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 
 def script(name: str, *words, check: bool = True, cwd=ROOT, **environment: str):

@@ -19,9 +19,8 @@ GROUND = {
 # A room, and those right below it.
 MAY_USE = {
     "show": {"money"},
-    "plan": {"configuration", "statistics"},
-    "configuration": {"frameworks", "money", "settings"},
-    "money": {"results"},
+    "plan": {"frameworks", "money", "statistics"},
+    "money": {"results", "settings"},
     "results": {"statistics", "frameworks"},
     "statistics": {"record"},
     "training": {"frameworks", "statistics"},

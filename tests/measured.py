@@ -6,7 +6,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.record import shipped
 from epochcost.record.names import path_of
 from epochcost.record.types import Record, encoded

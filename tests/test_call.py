@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from clones import BIN, make_clone
 
-from epochcost import call, home
-from epochcost.configuration import ROOT
+from epochcost import ROOT, call, home
 from epochcost.errors import InputError
 
 BOMB = "a0: &a0 [x, x]\n" + "".join(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 tracked = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True)
 PAGES = [ROOT / name for name in tracked.stdout.split()]

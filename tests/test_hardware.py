@@ -6,8 +6,7 @@ import re
 import pytest
 from observed import typed
 
-from epochcost import files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files
 from epochcost.errors import InputError
 from epochcost.frameworks.variants import check_devices
 from epochcost.hardware import check_machine

@@ -9,8 +9,7 @@ import house
 import pytest
 import yaml
 
-from epochcost import files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files
 
 TRAIN = ROOT / "scripts/train.py"
 DEEP_LEARNING = {"tensorflow", "keras", "torch", "torchvision", "fastai", "jax"}

@@ -15,11 +15,11 @@ import yaml
 from clones import commit, make_clone
 from expect import refused, script
 
-from epochcost import configuration, files, markdown
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files, markdown
 from epochcost.errors import InputError
 from epochcost.frameworks import environments
 from epochcost.measure import revision, variables
+from epochcost.plan import wanted
 from epochcost.record.names import RunName
 from epochcost.show import quality
 from epochcost.show import schedule as reruns
@@ -38,7 +38,7 @@ def change(tmp_path):
         content = yaml.safe_load((ROOT / "config" / name).read_text())
         how(content)
         (tmp_path / "config" / name).write_text(yaml.safe_dump(content))
-        return lambda: configuration.load(root=tmp_path)
+        return lambda: wanted.read(root=tmp_path)
 
     return changed
 
@@ -75,7 +75,7 @@ def test_a_path_in_the_configuration_is_one_that_snakemake_leaves_as_it_is(key, 
     inner = {"python": "torch", "data": "mirror", "schedule": "repository"}.get(key)
     settings[key] = settings[key] | {inner: value} if inner else value
     with pytest.raises(InputError, match=f"config: {key}.*is not a path or an address"):
-        configuration.load(settings)
+        wanted.read(settings)
 
 
 @pytest.mark.parametrize("value", ["../../x", "..", "/etc/x", "a/b", "-x", ".x", "", "x\n"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.measure.machine_lock import LOCK
 
 # scripts/start.py, which gives a sign more often.

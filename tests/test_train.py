@@ -10,8 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from epochcost import files, models
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files, models
 from epochcost.data import arrays
 from epochcost.errors import InputError
 from epochcost.frameworks import tuning

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from observed import typed
 
-from epochcost import files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files
 from epochcost.errors import InputError
 from epochcost.frameworks import memory, tuning
 from epochcost.measure import machine

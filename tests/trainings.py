@@ -5,8 +5,7 @@ import subprocess
 
 import jsonschema
 
-from epochcost import files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files
 
 # Waiting for the trainings of other tests included.
 _LONGEST_S = 1200

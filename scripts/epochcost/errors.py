@@ -100,6 +100,12 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     return f"known: {', '.join(valid)}"
 
 
+def check_name(what: str, name: str, valid: Iterable[str]) -> None:
+    """Raise an InputError with the closest valid name if `name` is none of them."""
+    if name not in valid:
+        raise InputError(f"unknown {what} '{name}'; {nearest(name, valid)}")
+
+
 def one_line(error: BaseException) -> str:
     """An error as one printable line (`printable`)."""
     if isinstance(error, OSError) and error.strerror:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from epochcost import files
-from epochcost.errors import InputError, nearest
+from epochcost.errors import InputError, check_name
 
 LOCAL = "local"
 # What the pinned frameworks are not built for, of the accelerators of the catalogue: NVIDIA's with
@@ -34,8 +34,7 @@ def check_machine(hardware: str, catalogue: Path, machine: Any) -> None:
         InputError: no such hardware, or this machine is another.
     """
     known = files.read_yaml(catalogue)
-    if hardware not in known:
-        raise InputError(f"unknown hardware '{hardware}'; {nearest(hardware, known)}")
+    check_name("hardware", hardware, known)
     if hardware == LOCAL:
         return
     wanted = known[hardware]

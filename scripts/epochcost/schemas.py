@@ -8,10 +8,21 @@ from typing import Any
 
 import jsonschema
 
-from epochcost import files
+from epochcost import ROOT, files
 from epochcost.errors import InputError, nearest, short
 
-FOLDER = Path(__file__).resolve().parents[2] / "config/schemas"
+FOLDER = ROOT / "config/schemas"
+
+
+def read(name: str, root: Path = ROOT) -> dict[str, dict[str, Any]]:
+    """One of the lists of config/, such as `hardware`, checked.
+
+    Args:
+        root: the folder that holds config/.
+    """
+    content = files.read_yaml(root / f"config/{name}.yaml")
+    check(content, root / f"config/schemas/{name}.schema.json", f"config/{name}.yaml")
+    return content
 
 
 def check(content: Any, schema_path: Path, where: str) -> None:

@@ -1,18 +1,26 @@
 """The keys of config/config.yaml: their types, limits and meaning, said once.
 
 Of these models `python scripts/settings.py` makes config/schemas/config.schema.json, which refuses
-mistakes, and the table of keys in config/README.md.
+mistakes, and the table of keys in config/README.md. The Snakefile reads all keys once. Each command
+gets those that it uses as one JSON value.
 """
 
+import argparse
 import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model
 from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
+
+from epochcost import ROOT, durations, files, schemas
+from epochcost.errors import InputError, nearest
 
 _PLAIN = "a path or an address without braces and control characters"
 
@@ -41,6 +49,9 @@ Word = Annotated[
     ),
 ]
 Python = Annotated[Word, Field(min_length=1)]
+# Text, even where it is just a number, which is seconds.
+_DURATIONS = ("every", "up")
+_DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 Deadline = Annotated[str | float, WithJsonSchema({"type": ["string", "number"]})]
 
 
@@ -53,9 +64,6 @@ class Section(BaseModel):
     """A part of config.yaml, all of whose keys are written there."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-    def __getitem__(self, key: str) -> Any:
-        return getattr(self, key)
 
 
 class Data(Section):
@@ -150,7 +158,7 @@ class Schedule(Section):
     rule_usd_per_month: Amount
 
 
-class Keys(Section):
+class Settings(Section):
     """config/config.yaml."""
 
     hardware: Names = _doc(
@@ -252,6 +260,177 @@ class Keys(Section):
         "scheduler"
     )
 
+    def part(self, *commands: str) -> str:
+        """The keys that some commands use, as JSON."""
+        keys = {key for command in commands for key in USED_BY[command]}
+        return json.dumps(self.model_dump(include=keys))
+
+
+# What prices are calculated with.
+_PRICES = ("price_book", "price", "owned", "exchange_rates", "billing")
+# What a schedule passes on to the machine that it starts.
+PASSED_ON = (
+    *("workloads", "frameworks", "variants", "scale"),
+    *("seed", "batch_size", "time_limit_hours"),
+)
+# The keys that each command uses (scripts/<command>.py), and no others.
+USED_BY = {
+    "runs": ("keep_disturbed", "precision"),
+    "costs": (*_PRICES, "spot", "keep_disturbed"),
+    "figure": ("billing",),
+    "advise": ("workload", "workloads", "deadline", "budget", "billing"),
+    "estimate": (*_PRICES, "scale", "precision", "budget_hours"),
+    "schedule": (*_PRICES, *PASSED_ON, "schedule"),
+    "prices": ("exchange_rates",),
+}
+
+
+def read(given: Mapping[str, Any], root: Path = ROOT) -> Settings:
+    """The settings of somebody who gives all keys: config.yaml, with changes of a command line.
+
+    Args:
+        root: the folder that holds config/.
+
+    Raises:
+        InputError: one line that names what is wrong and the closest valid name.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError("config/config.yaml: it holds no keys")
+    values = _normalised(given)
+    schemas.check(values, root / "config/schemas/config.schema.json", "config")
+    _check_values(values)
+    return Settings.model_validate(values)
+
+
+def option(parser: argparse.ArgumentParser, command: str) -> None:
+    """Add the option `settings` to a command; it holds the keys that it uses, and no others."""
+    keys = USED_BY[command]
+    parser.add_argument(
+        "--settings",
+        type=partial(_some, keys),
+        default="{}",
+        help=f"{', '.join(keys)}: as JSON; what is not given is that of config/config.yaml",
+    )
+
+
+def _some(keys: tuple[str, ...], text: str) -> Settings:
+    """The settings `keys`, as a command is given them."""
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise InputError(f"--settings: {text} is not a JSON object")
+    for key in given:
+        if key not in Settings.model_fields:
+            raise InputError(f"--settings: unknown key '{key}'; {nearest(key, keys)}")
+    if set(keys) <= set(given):
+        whole = {key: given[key] for key in keys}
+    else:
+        whole = {**files.read_yaml(ROOT / "config/config.yaml"), **given}
+        whole = read(whole).model_dump(include=set(keys))
+    return Settings.model_construct(**_typed(_normalised(whole)))
+
+
+def _typed(values: dict[str, Any]) -> dict[str, Any]:
+    """The values of some keys, each of the type that it has in `Settings`."""
+    fields = {key: (field.annotation, field) for key, field in Settings.model_fields.items()}
+    some = create_model("Some", __base__=Section, **{key: fields[key] for key in values})
+    try:
+        return dict(some.model_validate(values))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ": ".join(map(str, first["loc"]))
+        raise InputError(f"--settings: {where}: {first['msg']}, not {first['input']!r}") from None
+
+
+def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Command-line settings (`workloads=mnist_mlp`, text for numbers) in the schema's form."""
+    result = {key: dict(v) if isinstance(v, Mapping) else v for key, v in settings.items()}
+    for key in ("hardware", "workloads", "frameworks", "variants"):
+        if isinstance(result.get(key), str):
+            result[key] = [name.strip() for name in result[key].split(",")]
+    for key in ("again", "keep_disturbed"):
+        # Snakemake converts True from a command line, and leaves true as text.
+        if result.get(key) in ("true", "false"):
+            result[key] = result[key] == "true"
+    if isinstance(result.get("price_book"), date):  # as Snakemake reads an unquoted day
+        result["price_book"] = result["price_book"].isoformat()
+    if isinstance(result.get("precision"), str):
+        result["precision"] = _share(result["precision"])
+    if isinstance(result.get("price"), str):
+        raise InputError(f"config: price: '{result['price']}' is not a number, such as price=0.10")
+    if isinstance(result.get("price"), int | float) and not isinstance(result["price"], bool):
+        result["price"] = {"per_hour_usd": result["price"], "kind": "on_demand"}
+    for key in ("price", "owned", "exchange_rates", "billing", "spot", "schedule"):
+        if key in result:
+            result[key] = _numbers_of(result[key])
+    price = result.get("price")
+    if isinstance(price, dict) and price.get("per_hour_usd") == "":
+        price["per_hour_usd"] = None
+    return result
+
+
+def _numbers_of(value: Any) -> Any:
+    """A section with the numbers that Snakemake leaves as text converted to numbers."""
+    if isinstance(value, Mapping):
+        return {
+            key: part if key in _DURATIONS else _numbers_of(part) for key, part in value.items()
+        }
+    if isinstance(value, list):
+        return [_numbers_of(part) for part in value]
+    return float(value) if isinstance(value, str) and _DECIMAL.fullmatch(value) else value
+
+
+def _share(text: str) -> float | str | None:
+    """`2%` as 0.02."""
+    value = _number(text.removesuffix("%"))
+    return value / 100 if isinstance(value, float) and text.endswith("%") else value
+
+
+def _number(text: str) -> float | str | None:
+    if not text.strip():
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _check_values(values: dict[str, Any]) -> None:
+    """Check what a schema cannot express."""
+    _check_finite(values, "config")
+    price, owned = values["price"]["per_hour_usd"], values["owned"]
+    if price is not None and (price == 0) != (values["price"]["kind"] == "free"):
+        raise InputError(
+            "config: price: 0 and the kind 'free' go together; leave an unknown price empty"
+        )
+    if owned and not (owned["purchase_usd"] or owned["watts"]):
+        raise InputError("config: owned: a machine that costs nothing is of the price kind 'free'")
+    if owned and price is not None:
+        raise InputError("config: owned and price.per_hour_usd both say what this machine costs")
+    if values["again"] and values["precision"]:
+        raise InputError("config: again and precision both say how many runs are wanted")
+    if values["deadline"] is not None and not durations.seconds_of(values["deadline"]):
+        raise InputError("config: deadline: nothing is trained in no time; such as 1h")
+    if values["precision"] and values["scale"] != "full":
+        raise InputError(
+            "config: precision: a quick run predicts, and more of them make no prediction better; "
+            "add scale=full"
+        )
+
+
+def _check_finite(value: Any, where: str) -> None:
+    """Refuse infinity and what is not a number, which no limit of a schema excludes."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            _check_finite(part, f"{where}: {key}")
+    elif isinstance(value, list):
+        for part in value:
+            _check_finite(part, where)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{where}: {value} is not a finite number")
+
 
 class _Schema(GenerateJsonSchema):
     """JSON Schema as epochcost.schemas explains it: an empty value is a type like the others."""
@@ -267,7 +446,7 @@ class _Schema(GenerateJsonSchema):
 
 def schema() -> str:
     """config/schemas/config.schema.json."""
-    made = Keys.model_json_schema(schema_generator=_Schema)
+    made = Settings.model_json_schema(schema_generator=_Schema)
     made = {"$schema": _Schema.schema_dialect, **made, "title": "config/config.yaml"}
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
@@ -275,7 +454,7 @@ def schema() -> str:
 def table(defaults: dict[str, Any]) -> str:
     """The keys as a table in Markdown; `defaults` is config.yaml as it is shipped."""
     lines = ["| key | default | meaning |", "|---|---|---|"]
-    for key, value, meaning in _rows(Keys, defaults, ""):
+    for key, value, meaning in _rows(Settings, defaults, ""):
         lines.append(f"| `{key}` | {value} | {meaning} |")
     return "\n".join(lines) + "\n"
 

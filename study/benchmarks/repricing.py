@@ -66,7 +66,16 @@ def reprice(folder: Path, book: str) -> tuple[float, float]:
     """Seconds for all tables, and for all figures."""
     python, tables = sys.executable, folder / "tables"
     begin = time.perf_counter()
-    run(python, "scripts/costs.py", "--tables", tables, "--price-book", book, "--output", tables)
+    run(
+        python,
+        "scripts/costs.py",
+        "--tables",
+        tables,
+        "--output",
+        tables,
+        "--settings",
+        json.dumps({"price_book": book}),
+    )
     middle = time.perf_counter()
     for workload in ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm",
                      "nietzsche_lstm", "twitter_bilstm"):  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from epochcost import configuration, files, plugins
+from epochcost import ROOT, files, plugins
 from epochcost.data import (
     arrays,
     cats_vs_dogs,
@@ -27,6 +27,7 @@ from epochcost.data.dataset import DataSet
 from epochcost.data.sequences import padded
 from epochcost.errors import InputError
 from epochcost.measure import observation
+from epochcost.models import workloads
 
 SHAPES = {
     "mnist": {
@@ -67,7 +68,7 @@ def of_mirror(tmp_path, mirror):
     """The arrays of a data set as the mirror has it."""
 
     def prepare(name: str, kind: str = "complete") -> arrays.Arrays:
-        raw, known = tmp_path / "raw", configuration.load().datasets
+        raw, known = tmp_path / "raw", workloads.read().datasets
         download.fetch(name, kind, "mirror", known, raw, mirror)
         preparation.prepare(name, kind, raw, tmp_path / "real")
         return arrays.load(tmp_path / "real")
@@ -84,7 +85,7 @@ def test_generated_data_is_the_same_every_time(tmp_path, name):
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_real_and_generated_arrays_have_the_same_shapes_and_types(tmp_path, mirror, name):
-    raw, known = tmp_path / "raw", configuration.load().datasets
+    raw, known = tmp_path / "raw", workloads.read().datasets
     download.fetch(name, "complete", "mirror", known, raw, mirror)
     preparation.prepare(name, "complete", raw, tmp_path / "real")
     preparation.prepare(name, "synthetic", raw, tmp_path / "made")
@@ -147,7 +148,7 @@ def test_a_mistake_in_a_data_set_of_ones_own_is_one_line(tmp_path, monkeypatch, 
 
 
 def test_an_altered_archive_is_set_aside_before_it_is_read(tmp_path, mirror):
-    raw, known = tmp_path / "raw", configuration.load().datasets
+    raw, known = tmp_path / "raw", workloads.read().datasets
     download.fetch("nietzsche", "complete", "mirror", known, raw, mirror)
     with open(raw / "nietzsche/nietzsche.txt", "ab") as file:
         file.write(b"!")
@@ -449,8 +450,8 @@ def test_the_tweets_in_full_need_less_than_two_gibibytes(tmp_path):
     describe(raw, archive)
     done = subprocess.run(
         [sys.executable, "-c", PEAKS, tmp_path],
-        capture_output=True, text=True, cwd=configuration.ROOT,
-        env={"PYTHONPATH": str(configuration.ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT / "scripts"), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     begin, peak, vocabulary = map(int, done.stdout.split())  # the peaks in KiB
@@ -746,7 +747,7 @@ def test_what_is_left_out_is_said_and_is_in_manifest_and_record(tmp_path):
     describe(raw, reviews(raw / "aclImdb_v1.tar.gz", WHOLE | damaged))
     done = subprocess.run(
         [
-            *(sys.executable, configuration.ROOT / "scripts/prepare.py", "imdb"),
+            *(sys.executable, ROOT / "scripts/prepare.py", "imdb"),
             *("--raw", tmp_path / "raw", "--output", tmp_path / "arrays"),
         ],
         capture_output=True,

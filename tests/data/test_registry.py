@@ -1,13 +1,14 @@
 import pytest
 
-from epochcost import configuration, files
+from epochcost import files
 from epochcost.data import registry
 from epochcost.errors import InputError
+from epochcost.models import workloads
 
 
 @pytest.fixture(scope="module")
 def known() -> dict:
-    return configuration.load().datasets
+    return workloads.read().datasets
 
 
 def never(url: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from clones import make_clone
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 CLOUD = ROOT / ".venvs/cloud/bin"
 OF_IMAGE = "/opt/epochcost/.venvs/torch-gpu/bin/python"

@@ -6,8 +6,7 @@ import re
 import pytest
 import yaml
 
-from epochcost import configuration
-from epochcost.configuration import ROOT
+from epochcost import ROOT, schemas
 from epochcost.plan import resources
 
 PROFILES = sorted(path.parent.name for path in ROOT.glob("profiles/*/profile.yaml"))
@@ -27,7 +26,7 @@ def test_each_scheduler_has_one_profile_and_k80s_have_theirs():
 
 @pytest.mark.parametrize("name", SENDING)
 def test_a_profile_sends_by_default_what_its_scheduler_can_have(name):
-    known = configuration.load().catalogue
+    known = schemas.read("hardware")
     chosen = yaml.safe_load((ROOT / profile(name)["configfile"]).read_text())
     for hardware in chosen["hardware"]:
         assert resources.why_not(known[hardware], profile(name)["executor"], {}) is None
@@ -40,7 +39,7 @@ def test_slurm_is_asked_in_a_way_that_cannot_hang_or_mix_hardware(name):
     assert settings["slurm-status-command"] == "squeue"
     assert settings["slurm-requeue"] is True
     assert not any("array" in key for key in settings)
-    for entry in configuration.load().catalogue.values():
+    for entry in schemas.read("hardware").values():
         if "slurm" in entry:
             assert "--exclusive" in resources.resources_of(entry, "slurm")["slurm_extra"]
 
@@ -74,7 +73,7 @@ def test_no_profile_holds_a_credential(name):
 
 
 def test_every_published_hardware_is_in_the_catalogue():
-    known = configuration.load().catalogue
+    known = schemas.read("hardware")
     with open(ROOT / "data/published/measurements.csv", newline="") as file:
         published = {row["hardware_id"] for row in csv.DictReader(file)}
     # What the sources do not say enough of to be a machine type.

@@ -13,7 +13,7 @@ import time
 import pytest
 from clones import make_clone
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 SERVER = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
 

@@ -8,7 +8,7 @@ import yaml
 from clones import make_clone
 from fleet.capture import requests
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 CLOUD = ROOT / ".venvs/cloud/bin"
 WORDS = ("data={source: synthetic}", "workloads=mnist_mlp", "frameworks=pytorch")

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from epochcost import files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files
 from epochcost.record import record as records
 
 pytestmark = pytest.mark.slow

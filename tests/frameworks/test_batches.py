@@ -3,7 +3,7 @@
 import pytest
 from trainings import answer
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 # Each leaves `epoch`, a function that gives the batches (inputs, labels) of the next epoch.
 MAKE = {

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.frameworks import registry
 
 OWN = """

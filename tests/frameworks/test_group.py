@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 # Two processes add a number up, again and again; one of them may fail in between.
 ADD_UP = """

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.frameworks import memory
 
 # Holds 100 MiB, frees them, and says how much memory the process then has, in MiB.

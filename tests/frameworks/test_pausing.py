@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from epochcost import files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files
 from epochcost.record import record as records
 from epochcost.results import repeats, rows, tables
 from epochcost.show.wording import remarks

@@ -11,7 +11,7 @@ import pytest
 from published_models import PUBLISHED
 from trainings import answer
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 
 def ran(python, script: str, *arguments, table: Path) -> tuple[list[str], dict[str, str]]:

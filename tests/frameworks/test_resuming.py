@@ -13,8 +13,7 @@ import jsonschema
 import pytest
 from trainings import SCHEMA, answer, train
 
-from epochcost import files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files
 from epochcost.measure.checkpoints import MOST_STARTS
 from epochcost.record.names import RunName
 

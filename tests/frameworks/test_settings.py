@@ -9,7 +9,7 @@ import psutil
 import pytest
 from trainings import answer, learnt, refused
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.frameworks import framework, memory
 from epochcost.frameworks.choices import of_device
 from epochcost.measure import machine

@@ -10,6 +10,7 @@ from trainings import answer, learnt, train
 
 from epochcost.data import download, preparation
 from epochcost.measure import machine
+from epochcost.models import workloads
 
 KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
 
@@ -200,9 +201,8 @@ def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
 @pytest.mark.full
 def test_real_mnist_at_full_scale_reaches_its_target(pythons, mirror, tmp_path):
     """In the framework that is the quickest here; study/articles/results.md has all of them."""
-    from epochcost import configuration
 
-    registry = configuration.load().datasets
+    registry = workloads.read().datasets
     download.fetch("mnist", "complete", "mirror", registry, tmp_path / "raw", mirror)
     preparation.prepare("mnist", "complete", tmp_path / "raw", tmp_path / "arrays")
     record = train(

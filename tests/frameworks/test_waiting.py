@@ -6,7 +6,7 @@ fastai is not here: it fetches the loss of each step itself, for its users as we
 import pytest
 from trainings import answer
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 
 @pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"])

@@ -20,11 +20,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from epochcost import call, configuration, errors, files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, call, errors, files
 from epochcost.errors import InputError
 from epochcost.frameworks import tuning
 from epochcost.models import recipes
+from epochcost.plan import wanted
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -128,7 +128,7 @@ def answered(action) -> None:
 
 def load_all(root: Path) -> None:
     """Everything that reads the files of settings."""
-    configuration.load(root=root)
+    wanted.read(root=root)
     recipes.load(root / "config/workloads.yaml")
 
 
@@ -178,7 +178,7 @@ def test_settings_as_snakemake_merges_them(data):
     place = data.draw(st.sampled_from(list(places(content))))
     how = data.draw(st.sampled_from(["set", "set", "drop", "rename"]))
     changed = with_value(content, place, data.draw(values), how)
-    answered(lambda: configuration.load(changed))
+    answered(lambda: wanted.read(changed))
 
 
 # No word of a call has a NUL in it.

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.errors import InputError, one_line
 from epochcost.money import billing, billing_rules, catalogues, prices
 

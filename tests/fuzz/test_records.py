@@ -18,8 +18,7 @@ from fuzz import mutants
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from epochcost import configuration
-from epochcost.configuration import ROOT
+from epochcost import ROOT, schemas
 from epochcost.record import merge
 from epochcost.results import noise, rows
 from epochcost.show import page
@@ -37,7 +36,7 @@ GOOD = (
     "local/mnist_mlp/pytorch/default-1@9552f777d6a3*.json",
     "local/imdb_bilstm/keras-tensorflow/default-1@9552f777d6a3*.json",
 )
-CATALOGUE = configuration.load().catalogue
+CATALOGUE = schemas.read("hardware")
 
 
 def look_at(folder: Path) -> rows.Rows:

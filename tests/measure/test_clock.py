@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.measure import extent
 from epochcost.measure.clock import Clock
 

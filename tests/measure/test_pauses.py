@@ -12,7 +12,7 @@ import psutil
 import pytest
 from observed import typed
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.measure import activity
 from epochcost.measure.clock import Clock
 from epochcost.measure.extent import of as extent_of

@@ -8,7 +8,7 @@ import time
 import psutil
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.measure import sampler
 from epochcost.measure.sampler import Observed, Sampler, _Rapl
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 # As in a call that never returns: no handler of Python's is ever called.
 STUCK = """

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.measure import yardstick
 
 

@@ -13,7 +13,7 @@ from published_models import (
 )
 from trainings import answer
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.models import recipes
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from epochcost import models
-from epochcost.configuration import ROOT
+from epochcost import ROOT, models
 from epochcost.data import arrays
 from epochcost.models import recipes
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.models import recipes
 from epochcost.record.record import recipe_id
 

@@ -9,11 +9,10 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from epochcost import configuration
+from epochcost import ROOT
 from epochcost.errors import InputError
 from epochcost.money import catalogues, prices
 
-ROOT = configuration.ROOT
 DAY = date(2026, 11, 1)
 FOLDERS = {"vastai": "vast", "paperspace": "paperspace", "aws": "aws"}
 HEAD = (
@@ -272,7 +271,7 @@ def test_other_currencies_are_converted_while_prices_are_fetched(book):
     command = [sys.executable, ROOT / "scripts/prices.py", "--prices", path, "--catalogue", book]
     done = subprocess.run(command, capture_output=True, text=True)
     assert "no exchange rate for 'EUR'" in done.stderr
-    rates = ["--exchange-rates", "EUR=1.15"]
+    rates = ["--settings", '{"exchange_rates": {"EUR": 1.15}}']
     done = subprocess.run([*command, *rates, "--dry-run"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

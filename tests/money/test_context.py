@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from observed import full_run
 
-from epochcost import configuration
-from epochcost.configuration import ROOT
+from epochcost import ROOT, schemas
 from epochcost.hardware import is_unsupported
+from epochcost.models import workloads
 from epochcost.money import options, prices, successors
 from epochcost.money import tables as cost_tables
 from epochcost.money.billing import Rental
@@ -27,7 +27,7 @@ H200, EPYC = "b98faf98fac2", "9552f777d6a3"
 def runs() -> pd.DataFrame:
     """runs.csv of mnist_cnn: what is published, and the records of the documentation."""
     made = [rows.run_row(one, "") for one in measured.read() if one.run.workload == "mnist_cnn"]
-    labels = {name: one["label"] for name, one in configuration.load().catalogue.items()}
+    labels = {name: one["label"] for name, one in schemas.read("hardware").items()}
     theirs = [run for run in published.runs(PUBLISHED, labels) if run.workload == "mnist_cnn"]
     return tables.runs_table([*theirs, *made])
 
@@ -35,11 +35,13 @@ def runs() -> pd.DataFrame:
 @pytest.fixture
 def advised(runs, known):
     """Makes the options of mnist_cnn and the advice, by the price of one machine."""
-    about = configuration.load()
+    about = workloads.read()
 
     def make(machine: str, usd: float, book: str = "2026-07", chosen=None, **asked):
         local = prices.Price("local", usd, "on_demand", None, "config")
-        market = Market(known, book, local=local, machine_id=machine, catalogue=about.catalogue)
+        market = Market(
+            known, book, local=local, machine_id=machine, catalogue=schemas.read("hardware")
+        )
         some = runs if chosen is None else runs[chosen(runs)]
         found = options.options_table(
             some, tables.epochs_table([]), about.complete_samples(), about.recipes, market
@@ -106,9 +108,11 @@ def test_one_known_machine_is_said_and_what_to_do_next(advised):
 
 
 def test_machines_of_ones_own_without_a_price_are_listed(advised, runs, known, baselines):
-    about = configuration.load()
+    about = workloads.read()
     local = prices.Price("local", 3.5, "on_demand", None, "config")
-    market = Market(known, "2026-07", local=local, machine_id=H200, catalogue=about.catalogue)
+    market = Market(
+        known, "2026-07", local=local, machine_id=H200, catalogue=schemas.read("hardware")
+    )
     costs = cost_tables.costs_table(runs, market)
     bases = baselines[baselines.workload.eq("mnist_cnn")]
     relative = cost_tables.relative_table(
@@ -177,8 +181,8 @@ def test_the_tables_of_the_documentation_have_no_copy_among_the_options(advised)
 def test_a_copy_keeps_its_row_and_is_marked(runs, known, baselines):
     copies = runs[runs.copy_of.ne("")]
     assert list(copies.copy_of) == ["woolf2017cntk/mnist_cnn_cntk"]
-    about = configuration.load()
-    market = replace(Market(known), catalogue=about.catalogue)
+    about = workloads.read()
+    market = replace(Market(known), catalogue=schemas.read("hardware"))
     costs = cost_tables.costs_table(runs, market)
     bases = baselines[baselines.workload.eq("mnist_cnn")]
     relative = cost_tables.relative_table(
@@ -197,7 +201,7 @@ def test_five_published_logs_are_copies():
 
 def test_every_accelerator_of_the_catalogue_is_judged():
     """Those of before 2018 (and no NVIDIA's) are not supported; a T4 and what came later are."""
-    gpus = {entry["gpu"] for entry in configuration.load().catalogue.values() if "gpu" in entry}
+    gpus = {entry["gpu"] for entry in schemas.read("hardware").values() if "gpu" in entry}
     unsupported = {gpu for gpu in gpus if is_unsupported(gpu)}
     assert {"K80", "P100", "V100", "M60", "TPU v2", "GTX 1080"} <= unsupported
     assert not {"T4", "L4", "A100", "H100", "H200", "B200", "RTX 3090"} & unsupported

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from observed import typed
 
-from epochcost import configuration
+from epochcost import ROOT
+from epochcost.models import workloads
 from epochcost.money import estimates, prices
 from epochcost.money.billing import Rental
 from epochcost.money.market import Market
@@ -16,8 +17,8 @@ from epochcost.record.record import recipe_id
 from epochcost.results import published, rows, tables
 from epochcost.show import estimate
 
-PUBLISHED = configuration.ROOT / "data/published"
-RECIPES = configuration.load().recipes
+PUBLISHED = ROOT / "data/published"
+RECIPES = workloads.read().recipes
 CORES = 2
 LOCAL = prices.Price("local", 0.36, "owned", None, "config")
 
@@ -167,8 +168,8 @@ def test_a_plan_that_is_not_whole_is_said(tmp_path, text, said):
     plan = tmp_path / "plan.csv"
     plan.write_text(text)
     done = subprocess.run(
-        [sys.executable, configuration.ROOT / "scripts/estimate.py", plan],
-        capture_output=True, text=True, cwd=configuration.ROOT,
+        [sys.executable, ROOT / "scripts/estimate.py", plan],
+        capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
     assert done.returncode == 1
     assert said in done.stderr
@@ -182,7 +183,6 @@ def test_a_plan_that_is_not_whole_is_said(tmp_path, text, said):
         ("estimate.py", "--most", "nan"),
         ("estimate.py", "--records", "nowhere"),
         ("runs.py", "--records", "nowhere"),
-        ("advise.py", "--budget", "-5"),
         ("calibrate.py", "--seconds", "0"),
         ("train.py", "--time-limit", "-5"),
         ("train.py", "--seed", "-5"),
@@ -190,8 +190,8 @@ def test_a_plan_that_is_not_whole_is_said(tmp_path, text, said):
 )
 def test_options_that_cannot_be_are_refused_before_anything_is_done(script, option, value):
     done = subprocess.run(
-        [sys.executable, configuration.ROOT / "scripts" / script, f"{option}={value}"],
-        capture_output=True, text=True, cwd=configuration.ROOT,
+        [sys.executable, ROOT / "scripts" / script, f"{option}={value}"],
+        capture_output=True, text=True, cwd=ROOT,
     )  # fmt: skip
     assert done.returncode == 1
     assert f"argument {option}: " in done.stderr

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from observed import typed
 
-from epochcost import configuration
+from epochcost import ROOT
+from epochcost.models import workloads
 from epochcost.money import options, prices
 from epochcost.money.billing import Rental
 from epochcost.money.market import Market
@@ -18,7 +19,7 @@ from epochcost.results import published, rows, tables
 from epochcost.show import advice
 from epochcost.statistics import spread
 
-PUBLISHED = configuration.ROOT / "data/published"
+PUBLISHED = ROOT / "data/published"
 RULES = {"price_kind": "on_demand", "as_of": None, "source_id": "me"}
 
 
@@ -50,7 +51,7 @@ def make_options(record, known):
         offers = offers or [
             prices.Price(name, price, **(RULES | rules)) for name, price in per_hour.items()
         ]
-        about = configuration.load()
+        about = workloads.read()
         return options.options_table(
             runs,
             tables.epochs_table(found),
@@ -109,7 +110,7 @@ def test_the_cheapest_of_two_that_differ_by_chance_is_a_tie(make_options):
 
 def test_the_same_runs_at_two_prices_are_no_tie(make_options, record, known):
     """Whatever the training takes, the one price is below the other."""
-    about = configuration.load()
+    about = workloads.read()
     quick = copy.deepcopy(record)
     quick["run"] |= {"hardware": "gce-p100", "id": "p100"}
     runs = tables.runs_table([rows.run_row(typed(quick), "P100")])
@@ -169,7 +170,7 @@ def test_options_that_differ_by_a_hair_have_nearly_even_chances(make_options):
 def test_what_missed_its_target_or_failed_does_not_bring_its_prediction_back(record, known, missed):
     quick, full = copy.deepcopy(record), copy.deepcopy(record) | missed
     full["run"] |= {"scale": "full", "trial": 2}
-    about = configuration.load()
+    about = workloads.read()
     machine = record["machine"]["id"]
     local = prices.Price("local", 0.1, "owned", None, "config")
     market = Market(known, local=local, machine_id=machine)
@@ -192,7 +193,7 @@ def test_a_machine_that_is_owned_is_there_already(make_options):
 
 
 def test_a_spot_machine_says_how_often_it_may_be_taken_away(make_options, known):
-    about = configuration.load()
+    about = workloads.read()
     runs = tables.runs_table(published.runs(PUBLISHED, {}))
     found = options.options_table(
         runs, tables.epochs_table([]), about.complete_samples(), about.recipes, Market(known)
@@ -211,7 +212,7 @@ def test_a_spot_machine_says_how_often_it_may_be_taken_away(make_options, known)
 
 def test_at_the_prices_of_december_2017_gpus_win_all_but_two(known):
     """As the audit finds: for the perceptron and the bidirectional LSTM processors win."""
-    about = configuration.load()
+    about = workloads.read()
     runs = tables.runs_table(published.runs(PUBLISHED, {}))
     runs = runs[runs.source_id.eq("woolf2017gpu")]
     found = options.options_table(
@@ -285,7 +286,7 @@ def test_other_batches_are_no_option(make_options, record):
 
 def test_retired_hardware_and_missed_targets_are_no_options(make_options, known):
     assert make_options({"gce-k80": [100]}, {"gce-k80": 0.5}).empty
-    about = configuration.load()
+    about = workloads.read()
     runs = tables.runs_table(published.runs(PUBLISHED, {}))
     no_epochs = tables.epochs_table([])
     found = options.options_table(

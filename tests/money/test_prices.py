@@ -3,7 +3,7 @@ import datetime
 
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.errors import InputError
 from epochcost.money import prices
 

@@ -7,20 +7,20 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from epochcost import configuration
+from epochcost import ROOT, schemas
 from epochcost.errors import InputError
+from epochcost.models import workloads
 from epochcost.money import billing, billing_rules, estimates, market, options, prices
 from epochcost.record.record import recipe_id
 from epochcost.results import published, tables
 
-ROOT = configuration.ROOT
 HEAD = "hardware_id,price_per_hour,currency,price_kind,as_of,source_id"
 
 
 @pytest.fixture(scope="module")
 def choices(known):
     """Makes options.csv of the published runs, by the name of the price book."""
-    about = configuration.load()
+    about = workloads.read()
     runs = tables.runs_table(published.runs(ROOT / "data/published", {}))
     made = {}
 
@@ -31,7 +31,7 @@ def choices(known):
                 tables.epochs_table([]),
                 about.complete_samples(),
                 about.recipes,
-                market.Market(known, book, catalogue=about.catalogue),
+                market.Market(known, book, catalogue=schemas.read("hardware")),
             )
         return made[book]
 
@@ -162,14 +162,14 @@ def test_a_rate_file_states_its_own_rules_or_names_its_provider(price_file):
 
 def estimate(known, book: str, hardware: str, workload: str):
     """The row of one planned full run."""
-    about = configuration.load()
+    about = workloads.read()
     recipe = recipe_id(about.recipes[workload])
     plan = [(hardware, workload, "keras-tensorflow", "default", 1, recipe, "complete")]
     (row,) = estimates.estimate_table(
         pd.DataFrame(plan, columns=estimates.PLAN_COLUMNS),
         tables.runs_table(published.runs(ROOT / "data/published", {})),
         "full",
-        market.Market(known, book, catalogue=about.catalogue),
+        market.Market(known, book, catalogue=schemas.read("hardware")),
         about.recipes,
         1,
     ).itertuples()
@@ -255,7 +255,7 @@ def test_each_rule_that_is_shipped_is_for_a_price_and_has_a_source(known):
 
 def test_what_nobody_sells_is_no_option(known):
     """It is in the price file, and in no book."""
-    offers = market.Market(known, catalogue=configuration.load().catalogue)
+    offers = market.Market(known, catalogue=schemas.read("hardware"))
     for prices_of in (offers.current(), offers.available()):
         kinds = {
             name: {price.price_kind for price in prices_of if price.hardware_id == name}

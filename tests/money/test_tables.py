@@ -6,14 +6,15 @@ import pandas as pd
 import pytest
 from observed import full_run, typed
 
-from epochcost import configuration
+from epochcost import ROOT
+from epochcost.models import workloads
 from epochcost.money import prices
 from epochcost.money import tables as cost_tables
 from epochcost.money.market import Market
 from epochcost.money.prices import Price
 from epochcost.results import published, rows, tables
 
-PUBLISHED = configuration.ROOT / "data/published"
+PUBLISHED = ROOT / "data/published"
 BASE_S, BASE_USD = 64.545583, 64.545583 * 0.4975 / 3600
 
 
@@ -161,7 +162,7 @@ def test_a_price_that_a_user_adds_leaves_published_runs_and_baselines_as_they_ar
     costs = cost_tables.costs_table(runs, market)
     k80 = costs[costs.hardware_id.eq("gce-k80") & costs.price_book.eq("2017-11")]
     assert set(k80.price_per_hour_usd) == {0.4975}
-    recipes = configuration.load().recipes
+    recipes = workloads.read().recipes
     relative = cost_tables.relative_table(runs, costs, baselines, {}, recipes, market)
     (base,) = relative[
         relative.source_id.eq("woolf2017gpu")

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from epochcost import configuration
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.data.registry import Origin
 from epochcost.errors import InputError
 from epochcost.measure import machine
-from epochcost.plan import refusals
+from epochcost.plan import refusals, wanted
 from epochcost.plan.needs import Needs
 from epochcost.plan.runs import Plan, Series
 
@@ -26,7 +25,7 @@ def machine_here():
 @pytest.fixture
 def needs(machine_here):
     def make(uses_conda=False, shares_folder=True, **settings) -> Needs:
-        known = configuration.load().model_copy(update=settings)
+        known = wanted.read().model_copy(update=settings)
         origins = {name: Origin("mirror", "complete") for name in known.datasets}
         return Needs(known, origins, machine_here, uses_conda, shares_folder)
 

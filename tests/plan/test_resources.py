@@ -2,7 +2,7 @@
 
 import pytest
 
-from epochcost import configuration
+from epochcost import schemas
 from epochcost.hardware import COMPUTE_ENGINE, EC2
 from epochcost.plan.resources import (
     AWS_BATCH,
@@ -13,7 +13,7 @@ from epochcost.plan.resources import (
     why_not,
 )
 
-CATALOGUE = configuration.load().catalogue
+CATALOGUE = schemas.read("hardware")
 OURS = {"label": "ours", "vcpus": 16}
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from observed import coherent, typed
 
-from epochcost import configuration, files
+from epochcost import ROOT, files
 from epochcost.data.registry import Origin
 from epochcost.errors import InputError
-from epochcost.plan import runs
+from epochcost.plan import runs, wanted
 from epochcost.record import record as records
 from epochcost.record.names import RunName
 from epochcost.record.types import Machine
@@ -19,8 +19,8 @@ HERE, ELSEWHERE = "0123456789ab", "ba9876543210"
 
 @pytest.fixture
 def known():
-    settings = files.read_yaml(configuration.ROOT / "config/config.yaml")
-    return lambda **change: configuration.load(
+    settings = files.read_yaml(ROOT / "config/config.yaml")
+    return lambda **change: wanted.read(
         settings | {"workloads": ["mnist_mlp"], "frameworks": ["pytorch"]} | change
     )
 

@@ -5,7 +5,7 @@ import sys
 import house
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.plan.sources import sources_of
 
 COMMANDS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py"))

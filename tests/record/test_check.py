@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epochcost import configuration, files, schemas
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files, schemas
 from epochcost.errors import InputError
 from epochcost.record import merge
 from epochcost.record import record as records
@@ -44,7 +43,7 @@ def reason_of(tmp_path):
         shutil.rmtree(tmp_path / "runs", ignore_errors=True)
         path.parent.mkdir(parents=True)
         path.write_text(text)
-        merged = merge.merge(path, tmp_path / "own", configuration.load().catalogue)
+        merged = merge.merge(path, tmp_path / "own", schemas.read("hardware"))
         found = rows.of_folder(tmp_path / "runs", {})
         assert len(found.runs) + len(found.aside) == 1
         assert found.aside == merged.refused

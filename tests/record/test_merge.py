@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from epochcost import lock
-from epochcost.configuration import ROOT
+from epochcost import ROOT, lock
 from epochcost.record import merge as merging
 from epochcost.record import place as places
 from epochcost.record import record as records

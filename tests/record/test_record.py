@@ -7,8 +7,7 @@ import stat
 import jsonschema
 import pytest
 
-from epochcost import files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files
 from epochcost.errors import InputError
 from epochcost.record import place as places
 from epochcost.record import record as records

@@ -9,15 +9,14 @@ import jsonschema
 import measured
 import pytest
 
-from epochcost import configuration, files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files, schemas
 from epochcost.record import merge, place, shipped
 from epochcost.record import record as records
 from epochcost.record.schema import json_schema
 from epochcost.record.types import Record, document, encoded
 from epochcost.results import rows
 
-CATALOGUE = configuration.load().catalogue
+CATALOGUE = schemas.read("hardware")
 
 
 def test_the_schema_is_that_of_the_types_and_holds_every_header():

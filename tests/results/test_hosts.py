@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from observed import full_run, typed
 
-from epochcost import configuration
+from epochcost.models import workloads
 from epochcost.money import history
 from epochcost.plan import runs
 from epochcost.record import hosts
@@ -137,7 +137,7 @@ def test_speed_up_and_quality_are_those_of_one_host(runs_on, baselines):
         one["software"] |= {"device": "gpu", "settings": {"devices": used}}
         one["machine"]["gpus"] = [{"name": "NVIDIA L4", "uuid": f"GPU-{n}"} for n in (1, 2)]
     assert scaling.scaling_table(table_of(made)).empty
-    recipes = configuration.load().recipes
+    recipes = workloads.read().recipes
     for one in made:
         one["data"] |= {"source": "mirror", "complete": True}
         one["software"]["settings"] = {}

@@ -5,16 +5,17 @@ import pandas as pd
 import pytest
 from observed import full_run, typed
 
-from epochcost import configuration
+from epochcost import ROOT
+from epochcost.models import workloads
 from epochcost.record.types import document
 from epochcost.results import published, quality, rows, tables
 
-RECIPES = configuration.load().recipes
+RECIPES = workloads.read().recipes
 
 
 def targets(*records):
     """targets.csv of some records and the published runs, by workload."""
-    there = published.runs(configuration.ROOT / "data/published", {})
+    there = published.runs(ROOT / "data/published", {})
     runs = tables.runs_table([*there, *(rows.run_row(typed(one), "") for one in records)])
     return quality.targets_table(runs, RECIPES).set_index("workload")
 
@@ -143,7 +144,7 @@ def test_a_run_without_a_quality_counts_with_its_time(record, baselines):
 def test_what_is_over_the_k80_is_the_recipe_on_complete_data(record, baselines):
     complete = reaching(record, 1, 0.982)
     part = reaching(record, 2, 0.982, complete=False, train_samples=6000)
-    study = published.runs(configuration.ROOT / "data/published", {})
+    study = published.runs(ROOT / "data/published", {})
     runs = tables.runs_table([*study, *(rows.run_row(typed(one), "") for one in (complete, part))])
     about = (runs, tables.epochs_table([]), {"mnist_mlp": 60000}, RECIPES, baselines)
     table = quality.quality_table(*about).set_index("data_complete")

@@ -1,14 +1,13 @@
 import pandas as pd
 import pytest
 
-from epochcost import configuration
-from epochcost.configuration import ROOT
+from epochcost import ROOT, schemas
 from epochcost.results import published, scaling, tables
 
 
 @pytest.fixture(scope="module")
 def runs():
-    labels = {key: entry["label"] for key, entry in configuration.load().catalogue.items()}
+    labels = {key: entry["label"] for key, entry in schemas.read("hardware").items()}
     return tables.runs_table(published.runs(ROOT / "data/published", labels))
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from observed import full_run, typed
 
-from epochcost import configuration
-from epochcost.configuration import ROOT
+from epochcost import ROOT
+from epochcost.models import workloads
 from epochcost.money import options, prices
 from epochcost.money.billing import Rental
 from epochcost.money.market import Market
@@ -208,7 +208,7 @@ def test_options_of_one_hour_are_compared_by_the_spread_of_an_hour(
     make_tables, known, record, started, hour, one_hour
 ):
     made = [started(100, 8, 1), started(120, hour, 2, "keras-jax")]
-    about = configuration.load()
+    about = workloads.read()
     runs = tables.runs_table([rows.run_row(typed(one), "") for one in made])
     local = prices.Price("local", 0.1, "owned", None, "config")
     market = Market(known, local=local, machine_id=record["machine"]["id"])

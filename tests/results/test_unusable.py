@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from observed import full_run, typed
 
-from epochcost import configuration
+from epochcost import ROOT
+from epochcost.models import workloads
 from epochcost.money import estimates, options, prices
 from epochcost.money.market import Market
 from epochcost.plan import runs
@@ -32,7 +33,7 @@ def made_later(one: dict, trial: int) -> dict:
 
 
 def options_of(known, *records: dict, keep_disturbed: bool = False) -> pd.DataFrame:
-    about = configuration.load()
+    about = workloads.read()
     runs = tables.runs_table([rows.run_row(typed(one), "") for one in records])
     local = prices.Price("local", 0.1, "owned", None, "config")
     market = Market(known, local=local, machine_id=records[0]["machine"]["id"])
@@ -90,7 +91,7 @@ def test_no_prediction_is_held_against_it(make_tables, record, crowded, scale):
 
 def test_no_plan_is_estimated_by_it(make_tables, known, record, crowded):
     market = Market(known, machine_id=crowded["machine"]["id"])
-    recipes = configuration.load().recipes
+    recipes = workloads.read().recipes
     what = recipe_id(record["settings"])
     planned = pd.DataFrame(
         [("local", "mnist_mlp", "keras-tensorflow", "default", 2, what, "complete")],
@@ -105,9 +106,9 @@ def test_no_plan_is_estimated_by_it(make_tables, known, record, crowded):
 def test_what_it_learnt_counts_and_its_time_does_not(make_tables, record, known):
     full = full_run(record, 40.0, 2)
     full["noise"] |= NOISE
-    about = configuration.load()
+    about = workloads.read()
     args = (about.complete_samples(), {"mnist_mlp": record["settings"]})
-    bases = pd.read_csv(configuration.ROOT / "data/published/baselines.csv")
+    bases = pd.read_csv(ROOT / "data/published/baselines.csv")
     found = tables.epochs_table(rows.epoch_rows(typed(full), "x"))
     (row,) = quality.quality_table(make_tables(full)[0], found, *args, bases).itertuples()
     assert (row.value, row.runs) == (0.981, 1)

@@ -14,7 +14,7 @@ import pytest
 from clones import BIN, make_clone
 from observed import coherent
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.measure import machine
 
 pytestmark = pytest.mark.slow

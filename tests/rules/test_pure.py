@@ -8,7 +8,7 @@ import sys
 import pytest
 from clones import make_clone
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 LOOKS = [
     ["-n"],

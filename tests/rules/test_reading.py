@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 
 # Each makes something of the records that are there.
 READING = ["report", "tables", "figures", "results/quality.md", "advise", "estimate"]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 import yaml
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.frameworks import tuning
 from epochcost.measure import machine
 from epochcost.models import recipes
@@ -255,7 +255,7 @@ def test_weights_come_from_the_mirror_or_training_starts_from_random_ones(clone,
     ],
 )
 def test_bad_input_is_one_line_and_status_1(clone, words, message):
-    """One of each place that looks; tests/test_configuration.py has more."""
+    """One of each place that looks; tests/plan/test_wanted.py has more."""
     failed = clone.snakemake("-n", "--config", words, check=False)
     lines = [line for line in failed.stderr.splitlines() if line.startswith("epochcost: ")]
     assert failed.returncode == 1

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from observed import typed
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.results import noise
 from epochcost.show import answer, page, quality
 from epochcost.show.wording import amounts, names

@@ -1,5 +1,6 @@
 """Measuring again by the clock: files that the real tools accept, and the bill."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,29 +11,47 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from epochcost import configuration
+from epochcost import ROOT, schemas
 from epochcost.errors import InputError
 from epochcost.money import billing, schedules
 from epochcost.show import schedule
 
-ROOT = configuration.ROOT
-WANTED = ["gce-k80", "--every", "4h", "--up", "10min", "--repository", "https://e.org/e.git",
-          "--records", "/records", "--image", "python:3.11", "--disk-gib", "30",
-          "--disk-usd-per-gib-month", "0.04", "--rule-usd-per-month", "0.10",
-          "--arguments", "scale=quick"]  # fmt: skip
+WANTED = {
+    "hardware": "gce-k80",
+    "every": "4h",
+    "up": "10min",
+    "repository": "https://e.org/e.git",
+    "records": "/records",
+    "image": "python:3.11",
+    "disk_gib": 30,
+    "disk_usd_per_gib_month": 0.04,
+    "rule_usd_per_month": 0.10,
+}
+
+
+def call(price_book: str = "2017-12", *options, **changed) -> subprocess.CompletedProcess:
+    """Write the schedule `WANTED`, with changes."""
+    text = json.dumps({"schedule": WANTED | changed, "price_book": price_book})
+    return subprocess.run(
+        [
+            sys.executable,
+            ROOT / "scripts/schedule.py",
+            "--settings",
+            text,
+            *options,
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
 
 
 @pytest.fixture
 def written(tmp_path):
     """The files of a schedule, by name."""
 
-    def write(*options: str):
-        done = subprocess.run(
-            [sys.executable, ROOT / "scripts/schedule.py", *WANTED, *options, "--output", tmp_path],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
+    def write(**changed):
+        done = call("2017-12", "--output", tmp_path, **changed)
         assert done.returncode == 0, done.stderr
         return {path.name: path.read_text() for path in tmp_path.iterdir()}
 
@@ -40,7 +59,7 @@ def written(tmp_path):
 
 
 def test_the_cronjob_is_one_by_the_schema_of_kubernetes(written):
-    job = yaml.safe_load(written("--price-book", "2017-12")["cronjob.yaml"])
+    job = yaml.safe_load(written()["cronjob.yaml"])
     kubernetes_validate.validate(job, "1.31", strict=True)
     assert job["spec"]["schedule"] == "0 */4 * * *"
     assert job["spec"]["concurrencyPolicy"] == "Forbid"
@@ -48,13 +67,13 @@ def test_the_cronjob_is_one_by_the_schema_of_kubernetes(written):
     assert container["resources"]["limits"] == {"cpu": "1", "nvidia.com/gpu": "1"}
     assert container["resources"]["requests"] == {"cpu": "800m"}
     (script,) = container["args"]
-    assert "ARGS='--config again=true hardware=gce-k80 scale=quick'" in script
+    assert "ARGS='--config again=true hardware=gce-k80 workloads=" in script
     subprocess.run(["bash", "-n"], input=script, text=True, check=True)
     assert container["volumeMounts"] == [{"name": "records", "mountPath": "/records"}]
 
 
 def test_records_in_a_bucket_need_no_volume(written):
-    job = yaml.safe_load(written("--price-book", "2017-12", "--records", "gs://b")["cronjob.yaml"])
+    job = yaml.safe_load(written(records="gs://b")["cronjob.yaml"])
     kubernetes_validate.validate(job, "1.31", strict=True)
     pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     assert "volumes" not in pod
@@ -83,7 +102,7 @@ def test_what_a_round_measured_is_kept_however_it_ends(tmp_path, ended):
     ):
         (programs / name).write_text(f"#!/bin/bash\n{lines}\n")
         (programs / name).chmod(0o755)
-    hardware = configuration.load().catalogue["gce-k80"]
+    hardware = schemas.read("hardware")["gce-k80"]
     rerun = schedule.Rerun(3600, 60, "gce-k80", hardware, "x", str(store), "i", [], 1)
     script = schedule.render(rerun)["cronjob.yaml"]
     (container,) = yaml.safe_load(script)["spec"]["jobTemplate"]["spec"]["template"]["spec"][
@@ -114,18 +133,13 @@ def test_what_a_round_measured_is_kept_however_it_ends(tmp_path, ended):
 
 
 def test_retired_hardware_has_no_bill():
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts/schedule.py", *WANTED],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    done = call("latest")
     assert done.returncode == 1
     assert "no price is known at which gce-k80 can be had" in done.stderr
 
 
 def test_the_scripts_are_ones(written, tmp_path):
-    found = written("--price-book", "2017-12")
+    found = written()
     for name in ("start-up.sh", "vm.sh"):
         subprocess.run(["bash", "-n", tmp_path / name], check=True)
     assert "shutdown -h +30" in found["start-up.sh"]
@@ -135,7 +149,7 @@ def test_the_scripts_are_ones(written, tmp_path):
 
 
 def test_a_gpu_that_is_part_of_the_machine_type_needs_a_driver_too():
-    hardware = configuration.load().catalogue["gce-a3-highgpu-1g"]
+    hardware = schemas.read("hardware")["gce-a3-highgpu-1g"]
     rerun = schedule.Rerun(3600, 60, "gce-a3-highgpu-1g", hardware, "x", "/store", "i", [], 1)
     script = schedule.render(rerun)["vm.sh"]
     assert "it needs an image with NVIDIA's driver" in script
@@ -145,18 +159,13 @@ def test_a_gpu_that_is_part_of_the_machine_type_needs_a_driver_too():
 
 @pytest.mark.parametrize("up", ["0s", "2h"])
 def test_a_round_ends_before_the_next_one_begins(up):
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts/schedule.py", *WANTED, "--every", "1h", "--up", up],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    done = call(every="1h", up=up)
     assert f"up: {up} is not between 0 and 1h, the time between two rounds" in done.stderr
 
 
 def test_the_bill_is_at_the_preemptible_price(written):
     """180 rounds of ten minutes at 0.235, 30 GiB, one rule."""
-    text = written("--price-book", "2017-12")["bill.md"]
+    text = written()["bill.md"]
     assert f"| machine | {180 / 6 * 0.235:.2f} |" in text
     assert "(preemptible, 2017-12-17, woolf2017gpu)" in text
     assert f"**{180 / 6 * 0.235 + 30 * 0.04 + 0.10:.2f}**" in text

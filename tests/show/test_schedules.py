@@ -7,11 +7,11 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from epochcost import configuration
+from epochcost import schemas
 from epochcost.errors import InputError
 from epochcost.show import schedule
 
-CATALOGUE = configuration.load().catalogue
+CATALOGUE = schemas.read("hardware")
 TYPE = "node.kubernetes.io/instance-type"
 
 

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 import recompute
 
-from epochcost import files
-from epochcost.configuration import ROOT
+from epochcost import ROOT, files
 from epochcost.money import prices
 from epochcost.results import published, tables
 

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 import recompute
 
-from epochcost import configuration
+from epochcost import ROOT
 from epochcost.errors import InputError
 
-ROOT = configuration.ROOT
 PUBLISHED = ROOT / "data/published"
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 import recompute
 
-from epochcost import configuration
+from epochcost import ROOT
 
-PUBLISHED = configuration.ROOT / "data/published"
+PUBLISHED = ROOT / "data/published"
 MANNE, WOOLF, JUNE = "manne2018gpu", "woolf2017gpu", "woolf2017cntk"
 HOUR = 3600
 

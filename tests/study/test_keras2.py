@@ -9,7 +9,7 @@ import pytest
 from published_models import PUBLISHED
 from trainings import train
 
-from epochcost.configuration import ROOT
+from epochcost import ROOT
 from epochcost.data import arrays
 from epochcost.models import recipes
 from epochcost.record.passes import passes

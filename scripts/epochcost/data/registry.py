@@ -9,6 +9,8 @@ from typing import Any
 from epochcost.data import fetched
 from epochcost.errors import InputError
 
+# The environment variable that names a mirror of the data sets.
+MIRROR = "EPOCHCOST_MIRROR"
 SYNTHETIC, RANDOM = "synthetic", "random"
 KINDS = ("complete", "subset", SYNTHETIC)
 _PROBE_SECONDS = 5

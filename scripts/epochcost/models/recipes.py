@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from epochcost import files
-from epochcost.errors import InputError, nearest
+from epochcost.errors import InputError, check_name, nearest
 
 # The workloads of the study. Tests hold their models to the published ones, so a change of their
 # files changes no model.
@@ -64,8 +64,7 @@ def of(workload: str, path: Path) -> dict[str, Any]:
         InputError: there is no such workload.
     """
     known = load(path)
-    if workload not in known:
-        raise InputError(f"unknown workload '{workload}'; {nearest(workload, known)}")
+    check_name("workload", workload, known)
     return known[workload]
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from argparse import ArgumentTypeError
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from epochcost.durations import HOUR_S
-from epochcost.errors import nearest
 
 if TYPE_CHECKING:  # Each start of Snakemake reads prices, and none needs a table for that.
     import pandas as pd
@@ -101,22 +100,6 @@ NOTHING = Rental()
 def besides(price_kind: str, rental: Rental) -> Rental:
     """What is paid for besides a training at a kind of price: a machine that is owned is there."""
     return NOTHING if price_kind == OWNED else rental
-
-
-def rental_of(text: str) -> Rental:
-    """`boot_s=90,disk_gib=10` as a rental, for a command line."""
-    known = [field.name for field in fields(Rental)]
-    given = assignments(text)
-    for name in given:
-        if name not in known:
-            raise ArgumentTypeError(f"unknown '{name}'; {nearest(name, known)}")
-    return Rental(**given)
-
-
-def assignments(text: str) -> dict[str, float]:
-    """`a=1,b=2` as a dictionary, for a command line."""
-    pairs = [pair.partition("=") for pair in text.split(",") if pair]
-    return {name.strip(): amount(value) for name, _, value in pairs}
 
 
 def amount(text: str) -> float:

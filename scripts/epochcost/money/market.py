@@ -1,6 +1,5 @@
-"""The prices that an analysis uses, and the command-line options that choose them."""
+"""The prices that an analysis uses."""
 
-import argparse
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
@@ -9,6 +8,9 @@ from epochcost.hardware import LOCAL
 from epochcost.money import billing, prices
 from epochcost.money.billing import Rental
 from epochcost.money.prices import Price
+from epochcost.settings import Settings
+
+PRICES = Path("config/prices.csv")
 
 # For how long after its day a price is assumed to hold.
 PRICE_HOLDS = timedelta(days=2 * 365)
@@ -87,51 +89,21 @@ class Market:
         return {name: min(day for other, day in said if other == name) for name, _ in said}
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that `of` reads to a script."""
-    parser.add_argument("--published", type=Path, default=Path("data/published"))
-    parser.add_argument("--prices", type=Path, nargs="*", default=[Path("config/prices.csv")])
-    parser.add_argument(
-        "--price-book",
-        default=prices.LATEST,
-        help="latest, a month (2017-12), a day, or a price file of one's own",
-    )
-    parser.add_argument("--local-price", type=billing.amount, help="USD an hour of `local`")
-    parser.add_argument("--local-price-kind", choices=prices.kinds(), default=prices.ON_DEMAND)
-    parser.add_argument("--machine", help="the machine with that price; default: this one")
-    parser.add_argument(
-        "--rental",
-        type=billing.rental_of,
-        default=Rental(),
-        help="what is billed beside the process: boot_s=90,disk_gib=10,... (`billing` of config)",
-    )
-    parser.add_argument(
-        "--exchange-rates", type=billing.assignments, default={}, help="USD for one: EUR=1.15"
-    )
-
-
-def of(arguments: argparse.Namespace, machine_id: str, catalogue: dict[str, dict]) -> Market:
-    """The market that a script's options describe.
+def of(settings: Settings, machine_id: str, catalogue: dict[str, dict], published: Path) -> Market:
+    """The market that the configuration describes.
 
     Args:
-        machine_id: the machine at hand, where the options name none.
+        settings: the keys of a command that calculates with prices.
+        machine_id: the machine at hand.
         catalogue: config/hardware.yaml.
+        published: the folder of the studies' prices.
 
     Raises:
         InputError: a price file or the name of the book is invalid.
     """
-    rates = arguments.exchange_rates
-    book = prices.check_book(arguments.price_book)
-    local = None
-    if arguments.local_price is not None:
-        kind = arguments.local_price_kind
-        whole = prices.months(kind)
-        local = Price(
-            LOCAL, arguments.local_price, kind, None, CONFIGURED_BOOK,
-            increment_s=whole, minimum_s=whole,
-        )  # fmt: skip
-    of_studies = arguments.published / "prices.csv"
-    known = prices.load(of_studies, *arguments.prices, rates=rates)
+    rates, book = settings.exchange_rates, prices.check_book(settings.price_book)
+    of_studies = published / "prices.csv"
+    known = prices.load(of_studies, PRICES, rates=rates)
     offers = None
     if prices.is_file(book):
         hardware = {price.hardware_id for price in known}.union(catalogue)
@@ -140,9 +112,20 @@ def of(arguments: argparse.Namespace, machine_id: str, catalogue: dict[str, dict
         known=known,
         book=book,
         offers=offers,
-        rental=arguments.rental,
-        local=local,
-        machine_id=arguments.machine or machine_id,
+        rental=Rental(**dict(settings.billing)),
+        local=_local(settings),
+        machine_id=machine_id,
         catalogue=catalogue,
         published=prices.load(of_studies, rates=rates),
     )
+
+
+def _local(settings: Settings) -> Price | None:
+    """The configured price of the machine at hand; None if it is unknown."""
+    hourly, kind = settings.price.per_hour_usd, settings.price.kind
+    if settings.owned:
+        hourly, kind = prices.Owned(**settings.owned).per_hour_usd(), billing.OWNED
+    if hourly is None:
+        return None
+    whole = prices.months(kind)
+    return Price(LOCAL, hourly, kind, None, CONFIGURED_BOOK, increment_s=whole, minimum_s=whole)

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epochcost.configuration import Configuration
 from epochcost.data import registry
 from epochcost.data.registry import Origin
 from epochcost.frameworks import FRAMEWORKS, tuning, variants
 from epochcost.hardware import LOCAL
 from epochcost.plan import runs
 from epochcost.plan.runs import Plan
+from epochcost.plan.wanted import Wanted
 from epochcost.record.names import RunName
 from epochcost.record.types import Machine
 
@@ -29,7 +29,7 @@ class Needs:
     shares_folder: whether the machines that train share this folder.
     """
 
-    known: Configuration
+    known: Wanted
     origins: dict[str, Origin]
     machine: Machine
     uses_conda: bool

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epochcost import configuration, lock
-from epochcost.configuration import Configuration
+from epochcost import lock
 from epochcost.data import registry
 from epochcost.data.registry import Origin
 from epochcost.errors import SIGNATURE, InputError
 from epochcost.measure import machine
 from epochcost.money import prices
-from epochcost.plan import runs
+from epochcost.plan import runs, wanted
 from epochcost.plan.needs import TUNED, Needs
 from epochcost.plan.runs import Plan
+from epochcost.plan.wanted import Wanted
 from epochcost.record import backup, merge
 from epochcost.record.names import RunName
 from epochcost.record.record import recipe_id
@@ -52,7 +52,7 @@ class Opened:
     plan: None on a machine that has only what it was sent.
     """
 
-    known: Configuration
+    known: Wanted
     needs: Needs
     plan: Plan | None
 
@@ -115,27 +115,27 @@ def begin(config: Mapping[str, Any], root: Path, call: Call) -> Opened:
     """
     if call.is_main and call.runs_jobs:
         lock.enter(_LOCKS)
-    known = configuration.load(config, root)
+    known = wanted.read(config, root)
     if known.mirror:
         # For fetch.py. Not a parameter of its rule: without it, what was fetched stays fetched.
-        os.environ[configuration.MIRROR_VARIABLE] = str(known.mirror)
+        os.environ[registry.MIRROR] = str(known.mirror)
     origins = {} if call.is_sent else _origins(known, call.runs_jobs)
     needs = Needs(known, origins, machine.facts(), call.uses_conda, call.shares_folder)
     if call.is_main:
         _bring_back(call.runs_jobs)
     if not call.shares_folder:
-        configuration.check_cloud(known)
+        wanted.check_cloud(known)
     prices.load(*PRICES, rates=known.exchange_rates)
     if known.left_out and call.is_main:
         print(f"{SIGNATURE}: left out: {'; '.join(known.left_out)}", file=sys.stderr)
     return Opened(known, needs, None if call.is_sent else _plan(known, needs))
 
 
-def _plan(known: Configuration, needs: Needs) -> Plan:
+def _plan(known: Wanted, needs: Needs) -> Plan:
     return runs.plan(known, needs.machine, RECORDS, needs.origins, TUNED, MARKERS)
 
 
-def _origins(known: Configuration, asks: bool) -> dict[str, Origin]:
+def _origins(known: Wanted, asks: bool) -> dict[str, Origin]:
     """Where data and weights come from."""
     choose = (known.datasets, known.data.source, known.mirror, RAW)
     reachable = registry.can_fetch if asks else None

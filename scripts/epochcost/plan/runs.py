@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from epochcost import frameworks
-from epochcost.configuration import Configuration
 from epochcost.data.registry import RANDOM, Origin
 from epochcost.errors import InputError
 from epochcost.frameworks import tuning
 from epochcost.hardware import LOCAL
 from epochcost.measure import variables
+from epochcost.plan.wanted import Wanted
 from epochcost.record import hosts, record
 from epochcost.record.names import RunName
 from epochcost.record.types import Machine, Record
@@ -252,7 +252,7 @@ def _marker(run: RunName, markers: Path) -> Path:
 
 
 def plan(
-    configuration: Configuration,
+    wanted: Wanted,
     machine: Machine,
     records: Path,
     origins: dict[str, Origin],
@@ -292,24 +292,24 @@ def plan(
         return record.taken(records.joinpath(*names)) | marked
 
     found = []
-    for names in _combinations(configuration):
+    for names in _combinations(wanted):
         *folder, variant = names
-        wish = _wish(configuration, origins, tuned, tuning.place_of(machine), *names)
+        wish = _wish(wanted, origins, tuned, tuning.place_of(machine), *names)
         there = [one for one in contents(*folder) if one.run.variant == variant]
         there.sort(key=lambda one: one.run.trial)
         counted = tuple(one for one in there if _counts(one, wish, machine))
         taken = frozenset(run.trial for run in taken_in(*folder) if run.variant == variant)
         found.append(Series(*names, counted, taken))
-    precision = configuration.precision
+    precision = wanted.precision
     return Plan(
         existing,
         found,
-        max(configuration.runs, intervals.FEWEST_RUNS if precision else 1),
+        max(wanted.runs, intervals.FEWEST_RUNS if precision else 1),
         precision,
-        configuration.budget_hours * 3600,
-        configuration.keep_disturbed,
-        configuration.seed,
-        configuration.again,
+        wanted.budget_hours * 3600,
+        wanted.keep_disturbed,
+        wanted.seed,
+        wanted.again,
     )
 
 
@@ -321,17 +321,17 @@ def _believed(path: Path) -> Record | None:
         return None
 
 
-def _combinations(configuration: Configuration) -> Iterator[tuple[str, str, str, str]]:
+def _combinations(wanted: Wanted) -> Iterator[tuple[str, str, str, str]]:
     """Hardware, workload, framework and variant of all that is configured and possible."""
-    for hardware, workload in product(configuration.hardware, configuration.workloads):
-        for framework in configuration.frameworks_of(workload):
-            for variant in configuration.variants:
+    for hardware, workload in product(wanted.hardware, wanted.workloads):
+        for framework in wanted.frameworks_of(workload):
+            for variant in wanted.variants:
                 if frameworks.with_variant(variant, [framework]):
                     yield hardware, workload, framework, variant
 
 
 def case(
-    configuration: Configuration,
+    wanted: Wanted,
     origins: dict[str, Origin],
     place: str,
     workload: str,
@@ -342,13 +342,13 @@ def case(
     Args:
         place: a machine and its cores (`tuning.place_of`).
     """
-    recipe = configuration.recipes[workload]
+    recipe = wanted.recipes[workload]
     what = record.recipe_id(recipe), origins[recipe["dataset"]].kind
     return tuning.Case(place, workload, framework, *what)
 
 
 def _wish(
-    configuration: Configuration,
+    wanted: Wanted,
     origins: dict[str, Origin],
     tuned: Path,
     place: str,
@@ -358,10 +358,10 @@ def _wish(
     variant: str,
 ) -> Wish:
     """What a run of these names must be to count."""
-    recipe = configuration.recipes_to_train[workload]
-    searched = case(configuration, origins, place, workload, framework)
+    recipe = wanted.recipes_to_train[workload]
+    searched = case(wanted, origins, place, workload, framework)
     return Wish(
-        configuration.scale,
+        wanted.scale,
         origins[recipe["dataset"]].kind,
         origins[recipe["weights"]].kind if "weights" in recipe else None,
         tuning.settings_of(variant, tuned, searched),

@@ -10,10 +10,11 @@ from typing import Any
 
 import jinja2
 
-from epochcost import markdown
-from epochcost.errors import InputError, short
+from epochcost import durations, markdown
+from epochcost.errors import InputError, check_name, short
 from epochcost.money import schedules
 from epochcost.money.prices import Price
+from epochcost.settings import PASSED_ON, Settings
 
 _HOUR_S, _DAY_S = 3600, 86400
 _COMPUTE_ENGINE = "Google Compute Engine"
@@ -57,6 +58,48 @@ class Rerun:
     def limit_s(self) -> int:
         """Seconds after which a round is ended by force."""
         return int(min(_PATIENCE * self.up_s, self.every_s))
+
+
+def rerun_of(settings: Settings, catalogue: dict[str, dict[str, Any]]) -> Rerun:
+    """What the configuration measures on a schedule.
+
+    Args:
+        settings: the keys of scripts/schedule.py.
+        catalogue: config/hardware.yaml.
+
+    Raises:
+        InputError: something is not said, or cannot be.
+    """
+    asked = settings.schedule
+    for key in ("hardware", "up", "repository", "records", "image"):
+        if not getattr(asked, key):
+            raise InputError(
+                f"config: schedule: {key} is empty; config/config.yaml says what it is"
+            )
+    check_name("hardware", asked.hardware, catalogue)
+    every_s, up_s = (durations.seconds_of(text) for text in (asked.every, asked.up))
+    if not 0 < up_s <= every_s:
+        raise InputError(
+            f"schedule: up: {asked.up} is not between 0 and {asked.every}, the time between two "
+            "rounds"
+        )
+    chosen = {key: getattr(settings, key) for key in PASSED_ON}
+    words = [
+        f"{key}={','.join(value) if isinstance(value, list) else value}"
+        for key, value in chosen.items()
+        if value is not None
+    ]
+    return Rerun(
+        every_s,
+        up_s,
+        asked.hardware,
+        catalogue[asked.hardware],
+        asked.repository,
+        asked.records,
+        asked.image,
+        words,
+        asked.disk_gib,
+    )
 
 
 def cron(every_s: float) -> str:

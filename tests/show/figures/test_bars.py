@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from observed import typed
 
-from epochcost import configuration
+from epochcost import ROOT, schemas
+from epochcost.models import workloads
 from epochcost.money import prices
 from epochcost.money import tables as cost_tables
 from epochcost.money.market import Market
@@ -13,7 +14,6 @@ from epochcost.results import published, rows, tables
 from epochcost.show.figures import bars, selection, style
 from epochcost.show.wording import amounts, names, remarks
 
-ROOT = configuration.ROOT
 BASE = bars.Base("K80", "TensorFlow", "2017-11", 0.4975)
 
 
@@ -23,8 +23,8 @@ def relative(record):
 
     def make(price: float | None = 0.1, **data) -> pd.DataFrame:
         record["data"] |= data
-        known = configuration.load()
-        labels = {key: entry["label"] for key, entry in known.catalogue.items()}
+        known = workloads.read()
+        labels = {key: entry["label"] for key, entry in schemas.read("hardware").items()}
         runs = tables.runs_table(
             [*published.runs(ROOT / "data/published", labels), rows.run_row(typed(record), "")]
         )
@@ -44,7 +44,7 @@ def relative(record):
 
 
 def rows_of(relative: pd.DataFrame, workload: str = "mnist_mlp") -> pd.DataFrame:
-    order = list(configuration.load().catalogue)
+    order = list(schemas.read("hardware"))
     return selection.rows_of(relative, workload, "woolf2017gpu", order)
 
 

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from observed import typed
 
-from epochcost import configuration
+from epochcost import ROOT
+from epochcost.models import workloads
 from epochcost.money import billing, history, options, prices
 from epochcost.money.billing import Rental
 from epochcost.money.market import Market
@@ -16,13 +17,13 @@ from epochcost.show.figures import frontier, waterfall
 from epochcost.show.figures import history as history_figure
 from epochcost.show.wording import amounts
 
-PUBLISHED = configuration.ROOT / "data/published"
+PUBLISHED = ROOT / "data/published"
 RENTAL = Rental(boot_s=60, idle_s=30, disk_gib=10, disk_usd_per_gib_month=0.04)
 
 
 @pytest.fixture
 def market(record) -> Market:
-    known = prices.load(PUBLISHED / "prices.csv", configuration.ROOT / "config/prices.csv")
+    known = prices.load(PUBLISHED / "prices.csv", ROOT / "config/prices.csv")
     here = record["machine"]["id"]
     local = prices.Price("local", 2.0, "on_demand", None, "config")
     return Market(known, "2017-12", rental=RENTAL, local=local, machine_id=here)
@@ -36,7 +37,7 @@ def runs(record) -> pd.DataFrame:
 @pytest.fixture
 def choices(runs, market) -> pd.DataFrame:
     """The options of mnist_mlp in December 2017, one of them measured here."""
-    about = configuration.load()
+    about = workloads.read()
     table = options.options_table(
         runs, tables.epochs_table([]), about.complete_samples(), about.recipes, market
     )

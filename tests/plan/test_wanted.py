@@ -5,11 +5,11 @@ import shutil
 import pytest
 import yaml
 
-from epochcost import configuration
+from epochcost import ROOT
 from epochcost import settings as keys
-from epochcost.configuration import ROOT
 from epochcost.errors import InputError
 from epochcost.models import recipes
+from epochcost.plan import wanted
 
 ADAM = {"name": "adam", "learning_rate": 1, "beta_1": 0.9, "beta_2": 0.9, "epsilon": 1e-8}
 
@@ -45,11 +45,11 @@ def test_a_recipe_that_cannot_be_trained_as_it_says_is_refused(tmp_path, change,
     entries["catsdogs_resnet50"] |= change
     path.write_text(yaml.safe_dump(entries))
     with pytest.raises(InputError, match=f"catsdogs_resnet50.*{said}"):
-        configuration.load(root=tmp_path)
+        wanted.read(root=tmp_path)
 
 
 def test_the_shipped_configuration_is_valid():
-    known = configuration.load()
+    known = wanted.read()
     assert known.hardware == ["local"]
     assert "mnist_mlp" in known.recipes_to_train
 
@@ -101,7 +101,7 @@ def test_the_shipped_configuration_is_valid():
 )
 def test_a_mistake_is_one_line_that_names_the_nearest_right_word(settings, change, message):
     with pytest.raises(InputError) as raised:
-        configuration.load(settings | change)
+        wanted.read(settings | change)
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -109,7 +109,7 @@ def test_a_mistake_is_one_line_that_names_the_nearest_right_word(settings, chang
 def test_a_missing_key_is_named(settings):
     del settings["scale"]
     with pytest.raises(InputError, match="the key 'scale' is missing"):
-        configuration.load(settings)
+        wanted.read(settings)
 
 
 def test_what_a_command_line_gives_is_understood(settings):
@@ -119,7 +119,7 @@ def test_what_a_command_line_gives_is_understood(settings):
         "again": "true",
         "keep_disturbed": "false",
     }
-    known = configuration.load(given)
+    known = wanted.read(given)
     assert (known.again, known.keep_disturbed) == (True, False)
     assert known.workloads == ["mnist_mlp", "mnist_cnn"]
     assert known.price.per_hour_usd == 0.5
@@ -137,7 +137,7 @@ def test_numbers_within_a_section_are_numbers(settings):
         "owned": dict.fromkeys(OWNED, "3"),
     }
     given["schedule"] = settings["schedule"] | {"every": "3600", "up": "600", "disk_gib": "40"}
-    known = configuration.load(settings | given)
+    known = wanted.read(settings | given)
     assert [getattr(known.schedule, key) for key in ("every", "up", "disk_gib")] == [
         "3600",
         "600",
@@ -148,7 +148,7 @@ def test_numbers_within_a_section_are_numbers(settings):
     assert known.spot.model_dump() == {"interruptions_per_hour": [0.1, 2], "wait_s": 100}
     assert known.owned["years"] == 3
     with pytest.raises(InputError, match="billing: boot_s: 'long' is not a number"):
-        configuration.load(settings | {"billing": settings["billing"] | {"boot_s": "long"}})
+        wanted.read(settings | {"billing": settings["billing"] | {"boot_s": "long"}})
 
 
 @pytest.mark.parametrize(
@@ -161,39 +161,37 @@ def test_numbers_within_a_section_are_numbers(settings):
 def test_batches_that_keras_cannot_divide_are_refused(settings, framework, devices, said):
     given = {"frameworks": [framework], "workloads": ["mnist_mlp"]}
     with pytest.raises(InputError, match=said):
-        configuration.load(settings | given | {"variants": [f"devices_{devices}"]})
-    configuration.load(settings | given | {"variants": ["devices_2"]})
-    configuration.load(
-        settings | given | {"variants": [f"devices_{devices}"], "frameworks": ["pytorch"]}
-    )
+        wanted.read(settings | given | {"variants": [f"devices_{devices}"]})
+    wanted.read(settings | given | {"variants": ["devices_2"]})
+    wanted.read(settings | given | {"variants": [f"devices_{devices}"], "frameworks": ["pytorch"]})
 
 
 def test_a_precision_is_a_share_and_is_for_full_runs(settings):
     full = settings | {"scale": "full"}
     for text in ("2%", "0.02", 0.02):
-        assert configuration.load(full | {"precision": text}).precision == 0.02
+        assert wanted.read(full | {"precision": text}).precision == 0.02
     with pytest.raises(InputError, match="add scale=full"):
-        configuration.load(settings | {"precision": "2%"})
+        wanted.read(settings | {"precision": "2%"})
     for wrong in ("two", "-1%", "80%"):
         with pytest.raises(InputError, match="config: precision: "):
-            configuration.load(full | {"precision": wrong})
+            wanted.read(full | {"precision": wrong})
 
 
 def test_a_price_book_may_be_a_day_without_quotes(settings):
     day = datetime.date(2017, 12, 16)  # so Snakemake reads it
-    assert configuration.load(settings | {"price_book": day}).price_book == "2017-12-16"
+    assert wanted.read(settings | {"price_book": day}).price_book == "2017-12-16"
 
 
 def test_a_price_alone_is_an_on_demand_price(settings):
-    known = configuration.load(settings | {"price": 0.1})
+    known = wanted.read(settings | {"price": 0.1})
     assert known.price.model_dump() == {"per_hour_usd": 0.1, "kind": "on_demand"}
 
 
 def test_the_environment_names_a_mirror_and_the_configuration_wins(settings, monkeypatch):
     monkeypatch.setenv("EPOCHCOST_MIRROR", "/a")
-    assert str(configuration.load(settings).mirror) == "/a"
+    assert str(wanted.read(settings).mirror) == "/a"
     settings["data"]["mirror"] = "/b"
-    assert str(configuration.load(settings).mirror) == "/b"
+    assert str(wanted.read(settings).mirror) == "/b"
 
 
 @pytest.mark.parametrize(
@@ -213,7 +211,7 @@ def test_mistakes_in_the_other_files_are_named(tmp_path, settings, file, old, ne
     path = tmp_path / "config" / file
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(InputError) as raised:
-        configuration.load(settings, tmp_path)
+        wanted.read(settings, tmp_path)
     assert message in str(raised.value)
 
 
@@ -241,7 +239,7 @@ def test_mistakes_in_the_other_files_are_named(tmp_path, settings, file, old, ne
     ids=str,
 )
 def test_what_was_named_and_cannot_be_trained_is_said(settings, named, said):
-    assert configuration.load(settings | named).left_out == said
+    assert wanted.read(settings | named).left_out == said
 
 
 def test_a_workload_that_no_configured_framework_trains_is_refused(tmp_path, settings):
@@ -250,14 +248,14 @@ def test_a_workload_that_no_configured_framework_trains_is_refused(tmp_path, set
     able = "[keras-tensorflow, keras-torch, keras-jax, pytorch]"
     path.write_text(path.read_text().replace(able, "[keras-tensorflow]", 1))
     with pytest.raises(InputError, match="mnist_mlp is not trained by pytorch; frameworks that"):
-        configuration.load(settings | {"frameworks": ["pytorch"]}, tmp_path)
+        wanted.read(settings | {"frameworks": ["pytorch"]}, tmp_path)
 
 
 def test_all_workloads_are_all_that_the_frameworks_train(settings):
-    few = configuration.load(settings | {"workloads": "all"}).workloads
+    few = wanted.read(settings | {"workloads": "all"}).workloads
     assert "catsdogs_resnet50" not in few
     assert few[:3] == ["mnist_mlp", "mnist_cnn", "cifar10_cnn"]
-    of_fastai = configuration.load(settings | {"workloads": "all", "frameworks": "fastai"})
+    of_fastai = wanted.read(settings | {"workloads": "all", "frameworks": "fastai"})
     assert of_fastai.workloads == ["mnist_cnn", "cifar10_cnn", "catsdogs_resnet50"]
 
 
@@ -274,7 +272,7 @@ def test_a_price_file_of_hardware_that_nobody_knows_is_refused(settings, tmp_pat
     head = "hardware_id,price_per_hour,currency,price_kind,as_of,source_id\n"
     book.write_text(head + rows)
     with pytest.raises(InputError, match=re.escape(said.format(book=book))):
-        configuration.load(settings | {"price_book": str(book)})
+        wanted.read(settings | {"price_book": str(book)})
 
 
 @pytest.mark.parametrize("text", ["", "- a", "mnist_mlp: 3", "mnist_mlp: ["])
@@ -289,9 +287,9 @@ def test_hardware_whose_rules_would_have_one_name_is_refused(tmp_path, settings)
     shutil.copytree(ROOT / "config", tmp_path / "config")
     path = tmp_path / "config/hardware.yaml"
     path.write_text(path.read_text() + "a-b: {label: x}\na.b: {label: y}\n")
-    configuration.load(settings | {"hardware": "a-b"}, tmp_path)
+    wanted.read(settings | {"hardware": "a-b"}, tmp_path)
     with pytest.raises(InputError, match=r"a-b and a\.b differ"):
-        configuration.load(settings | {"hardware": "a-b,a.b"}, tmp_path)
+        wanted.read(settings | {"hardware": "a-b,a.b"}, tmp_path)
 
 
 def test_what_is_made_of_the_keys_is_in_step():
