@@ -81,6 +81,7 @@ def refuse_dear_plan():
 def schedule_settings():
     """What is measured at intervals, which must be possible there."""
     with errors.in_one_line():
+        KNOWN.schedule.check_complete()
         wanted.read(config | {"hardware": KNOWN.schedule.hardware}, Path(workflow.basedir))
     return KNOWN.part("schedule")
 

@@ -157,6 +157,14 @@ class Schedule(Section):
     disk_usd_per_gib_month: Amount
     rule_usd_per_month: Amount
 
+    def check_complete(self) -> None:
+        """Raise an InputError if something is not said that a schedule needs."""
+        for key in ("hardware", "up", "repository", "records", "image"):
+            if not getattr(self, key):
+                raise InputError(
+                    f"config: schedule: {key} is empty; config/config.yaml says what it is"
+                )
+
 
 class Settings(Section):
     """config/config.yaml."""

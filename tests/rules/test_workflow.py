@@ -19,6 +19,12 @@ TABLES = ("runs", "epochs", "costs", "relative")
 
 
 @pytest.fixture(scope="module")
+def clone(tmp_path_factory, pythons):
+    """A clone with all that came with it."""
+    return make_clone(tmp_path_factory.mktemp("clone") / "epochcost", whole=True)
+
+
+@pytest.fixture(scope="module")
 def done(clone):
     """The clone after one run of everything: one workload, both frameworks, generated data."""
     clone.configure(

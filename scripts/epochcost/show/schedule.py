@@ -71,11 +71,7 @@ def rerun_of(settings: Settings, catalogue: dict[str, dict[str, Any]]) -> Rerun:
         InputError: something is not said, or cannot be.
     """
     asked = settings.schedule
-    for key in ("hardware", "up", "repository", "records", "image"):
-        if not getattr(asked, key):
-            raise InputError(
-                f"config: schedule: {key} is empty; config/config.yaml says what it is"
-            )
+    asked.check_complete()
     check_name("hardware", asked.hardware, catalogue)
     every_s, up_s = (durations.seconds_of(text) for text in (asked.every, asked.up))
     if not 0 < up_s <= every_s:
