@@ -217,7 +217,7 @@ def test_what_quick_runs_may_misjudge_is_tried_in_whole_epochs(
 def test_what_does_not_win_in_turn_at_equal_quality_is_not_kept(seconds, quality, found):
     key = (("b", 2),)
     runs = FakeRuns({(): 100.0, key: 80.0}, late={key: seconds}, quality={key: quality})
-    chosen, ratio = search._won(runs, [{"b": 2}], 3, range(1, 5))
+    chosen, ratio = search.won(runs, [{"b": 2}], 3, range(1, 5))
     assert chosen == found
     assert ratio == (0.8 if found else 1.0)
 
@@ -240,7 +240,7 @@ def test_less_loss_and_more_accuracy_are_as_good(metric, plain, tuned, as_good):
         return [search.Outcome(1.0, quality, None, 20.0) for quality in qualities]
 
     runs = outcomes(0.1, tuned, 9.0), outcomes(plain, plain, plain)
-    assert search._as_good(*runs, metric, final=True) is as_good
+    assert search.as_good(*runs, metric, final=True) is as_good
 
 
 @pytest.mark.parametrize("metric", ["loss", "val_accuracy"])
@@ -251,17 +251,17 @@ def test_what_is_a_little_worse_in_every_round_is_worse(metric):
     bad = 1.005 if metric == "loss" else 0.995
     plain = outcomes(0.90, 0.91, 0.92, 0.93)
     worse = outcomes(*(one.quality * bad for one in plain))
-    assert not search._as_good(worse, plain, metric, final=True)
-    assert search._as_good([*worse[:3], plain[3]], plain, metric, final=True)
+    assert not search.as_good(worse, plain, metric, final=True)
+    assert search.as_good([*worse[:3], plain[3]], plain, metric, final=True)
     # In two rounds, which only choose, that is too often mere chance.
-    assert search._as_good(worse[:2], plain[:2], metric, final=False)
+    assert search.as_good(worse[:2], plain[:2], metric, final=False)
 
 
 def test_settings_that_miss_the_target_more_often_are_not_as_good():
     def outcomes(*reached):
         return [search.Outcome(1.0, 0.9, each, 20.0) for each in reached]
 
-    as_good = partial(search._as_good, metric="val_accuracy", final=True)
+    as_good = partial(search.as_good, metric="val_accuracy", final=True)
     assert as_good(outcomes(True, True), outcomes(True, True))
     assert as_good(outcomes(True, False), outcomes(False, True))
     assert not as_good(outcomes(True, False), outcomes(True, True))
@@ -281,13 +281,13 @@ def test_settings_are_screened_by_times_without_waits():
     runs = FakeRuns({})
     runs.run = lambda settings: waiting
     quiet = search.Outcome(100.0, None, None, 20.0)
-    assert search._screened(runs, {"a": [False, True]}, quiet) == {"a": True}
-    assert search._screened(runs, {"a": [False, True]}, waiting) == {}
+    assert search.screen(runs, {"a": [False, True]}, quiet) == {"a": True}
+    assert search.screen(runs, {"a": [False, True]}, waiting) == {}
 
 
 def test_chance_decides_who_comes_first_in_a_round():
     runs = FakeRuns({(): 100.0, (("b", 2),): 80.0})
-    outcomes = [search._round(runs, [{"b": 2}], 3, 1) for _ in range(40)]
+    outcomes = [search.one_round(runs, [{"b": 2}], 3, 1) for _ in range(40)]
     assert [[one.seconds for one in both] for both in outcomes] == [[100.0, 80.0]] * 40
     assert {settings.get("b") for settings, _ in runs.made[::2]} == {None, 2}
 
@@ -325,10 +325,10 @@ def test_what_quick_runs_misjudge_is_tried_by_itself_and_together():
     late = ("keep", "tiny", "of another system")
     with_best = [{"a": True} | more for more in ({}, {"keep": True}, {"tiny": 1})]
     both = {"keep": True, "tiny": 1}
-    assert search._contenders({"a": True}, choices, late) == [*with_best, {"a": True} | both]
-    assert search._contenders({}, choices, late) == [{"keep": True}, {"tiny": 1}, both]
-    assert search._contenders({}, choices, ("keep",)) == [{"keep": True}]
-    assert search._contenders({}, choices, ()) == []
+    assert search.contenders_of({"a": True}, choices, late) == [*with_best, {"a": True} | both]
+    assert search.contenders_of({}, choices, late) == [{"keep": True}, {"tiny": 1}, both]
+    assert search.contenders_of({}, choices, ("keep",)) == [{"keep": True}]
+    assert search.contenders_of({}, choices, ()) == []
 
 
 def test_who_won_by_chance_must_win_anew(monkeypatch, tmp_path):
@@ -357,12 +357,12 @@ def test_who_loses_one_round_is_out():
     runs.run = lambda settings, epochs=None, trial=1: search.Outcome(
         next(seconds) if settings else 100.0, *FEW_EPOCHS
     )
-    assert search._won(runs, [{"b": 2}], 3, range(1, 5)) == ({}, 1.0)
+    assert search.won(runs, [{"b": 2}], 3, range(1, 5)) == ({}, 1.0)
 
 
 def test_whole_epochs_decide_where_they_take_minutes_and_quick_runs_where_hours():
     def epochs(seconds, **more):
-        return search._epochs_to_confirm(
+        return search.epochs_to_confirm(
             search.Outcome(seconds, None, None, 20.0), {"epochs": 10, **more}
         )
 
@@ -400,7 +400,7 @@ json.dump(content | {{"wall_s": 20}}, open(record, "w"))
     )
     python.chmod(0o755)
     asked = search_for("mnist_mlp", python=str(python), records=tmp_path)
-    monkeypatch.setattr(search, "_PATIENCE_SECONDS", 1)  # and twice, or four times, 20 s
+    monkeypatch.setattr(search, "PATIENCE_SECONDS", 1)  # and twice, or four times, 20 s
     runs = search.Runs(asked, HERE.place)
     assert runs.run({}) is not None
     assert runs.run({"needs": 40}) is not None
@@ -417,7 +417,7 @@ json.dump(content | {{"wall_s": 20}}, open(record, "w"))
     # Whole epochs, too, may take so many times as long as the defaults would need for them.
     seconds = 2 * runs.run({}).seconds / 20
     for settings, times in (({"threads": 1}, 2), ({}, 4)):
-        longer = runs._patience(settings, 2) - runs._patience(settings, None)
+        longer = runs.patience(settings, 2) - runs.patience(settings, None)
         assert longer == pytest.approx(times * seconds)
 
 
@@ -449,7 +449,7 @@ def test_a_run_that_others_disturbed_is_made_again(monkeypatch, record, tmp_path
     made = iter([attempt and content(*attempt) for attempt in attempts])
     asked = search_for("mnist_mlp", records=tmp_path)
     runs = search.Runs(asked, HERE.place)
-    monkeypatch.setattr(runs, "_attempt", lambda *_: next(made))
+    monkeypatch.setattr(runs, "attempt", lambda *_: next(made))
     outcome = runs.run({}, 2)
     assert outcome.seconds / 20 == counts if counts else outcome is None
     assert next(made, "none is left") == "none is left"
@@ -481,7 +481,7 @@ def test_an_overloaded_machine_finds_nothing(monkeypatch, record, tmp_path, atte
     )
     asked = search_for("mnist_mlp", records=tmp_path)
     runs = search.Runs(asked, HERE.place)
-    monkeypatch.setattr(runs, "_attempt", lambda *_: next(made))
+    monkeypatch.setattr(runs, "attempt", lambda *_: next(made))
     if counts:
         assert runs.run({}, 2).seconds / 20 == counts
     else:

@@ -51,7 +51,7 @@ def sampler_share(seconds: float) -> float:
     """Processor time of the sampler over the time that it watches, once it has begun."""
     sampler = Sampler()
     time.sleep(2)
-    process = psutil.Process(sampler._process.pid)
+    process = psutil.Process(sampler.process.pid)
     before, begin = sum(process.cpu_times()[:2]), time.perf_counter()
     time.sleep(seconds)
     spent = sum(process.cpu_times()[:2]) - before

@@ -77,11 +77,11 @@ def main() -> None:
 def paused_sampler() -> Iterator[int]:
     """The process of a sampler, which stands still."""
     sampler = Sampler()
-    os.kill(sampler._process.pid, signal.SIGSTOP)
+    os.kill(sampler.process.pid, signal.SIGSTOP)
     try:
-        yield sampler._process.pid
+        yield sampler.process.pid
     finally:
-        os.kill(sampler._process.pid, signal.SIGCONT)
+        os.kill(sampler.process.pid, signal.SIGCONT)
         sampler.stop()
 
 

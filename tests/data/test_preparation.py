@@ -371,14 +371,14 @@ THINKNOOK = (
 def test_both_tables_of_tweets_are_read_with_quotes_and_newlines_inside(tmp_path):
     skipped = Counter()
     archive = tweets(tmp_path, "training.1600000.processed.noemoticon.csv", SENTIMENT140)
-    assert list(twitter._tweets(archive, skipped)) == [
+    assert list(twitter.tweets_of(archive, skipped)) == [
         (0, '@me I don\'t like "it",\nnot at all'),
         (1, "caf\xe9 was great!!"),
     ]
     assert skipped == {"no tweet of the two classes": 2, "no text": 1, "NUL bytes": 1}
     skipped = Counter()
     archive = tweets(tmp_path, "Sentiment Analysis Dataset.csv", THINKNOOK)
-    assert list(twitter._tweets(archive, skipped)) == [
+    assert list(twitter.tweets_of(archive, skipped)) == [
         (0, ' "is so sad, for my\r\n'),
         (1, "over two\r\nlines, and 1,1,good\r\n"),
         (0, "\u2665\r\n"),
@@ -392,7 +392,7 @@ def test_rows_of_neither_class_are_counted_and_lengthen_no_other_tweet(tmp_path)
     table = tmp_path / "Sentiment Analysis Dataset.csv"
     table.write_bytes(header + b"a rest\r\n" + rows[0] + neither + b"8,1,Kaggle,good\r\n")
     skipped = Counter()
-    assert list(twitter._tweets({table.name: table}, skipped)) == [
+    assert list(twitter.tweets_of({table.name: table}, skipped)) == [
         (0, ' "is so sad, for my\r\n'),
         (1, "good\r\n"),
     ]
@@ -404,12 +404,12 @@ def test_a_tweet_whose_quotes_never_close_costs_itself_and_is_counted(tmp_path):
     open_ended = b'"4","7","d","q","u","' + 150_000 * b"x" + b"\r\n"
     rows = b'"0","1","d","q","u","bad"\r\n' + open_ended + b'"4","2","d","q","u","good"\r\n'
     archive = tweets(tmp_path, "training.1600000.processed.noemoticon.csv", rows)
-    assert list(twitter._tweets(archive, skipped)) == [(0, "bad"), (1, "good")]
+    assert list(twitter.tweets_of(archive, skipped)) == [(0, "bad"), (1, "good")]
     assert skipped == {"a cell without an end": 1}
     skipped = Counter()
     swallowed = b'"4","7","d","q","u","' + 20 * (10_000 * b"x" + b"\r\n")
     archive = tweets(tmp_path, "training.1600000.processed.noemoticon.csv", swallowed)
-    assert list(twitter._tweets(archive, skipped)) == []
+    assert list(twitter.tweets_of(archive, skipped)) == []
     assert skipped["a cell without an end"] == 14, "the lines up to 128 KiB"
 
 
@@ -419,7 +419,7 @@ def test_a_quote_that_the_next_row_closes_costs_both_and_both_are_counted(tmp_pa
     rows.append('"4","3","d","q","u","good"')
     text = "".join(f"{row}\r\n" for row in rows)
     archive = tweets(tmp_path, "training.1600000.processed.noemoticon.csv", text)
-    assert list(twitter._tweets(archive, skipped)) == [(0, "bad"), (1, "good")]
+    assert list(twitter.tweets_of(archive, skipped)) == [(0, "bad"), (1, "good")]
     assert skipped == {"no tweet of the two classes": 2}
 
 

@@ -84,7 +84,7 @@ if name.startswith("keras-"):
 
     keras.Model.fit = of_keras
 elif name == "pytorch":
-    module._train_epoch = of_pytorch
+    module.train_epoch = of_pytorch
 else:
     module.ReadClock.before_batch = of_fastai
 

@@ -32,7 +32,7 @@ def model(seed: int):
 
 
 def values(of) -> list[np.ndarray]:
-    return [keras.ops.convert_to_numpy(one) for one in keras_fit._variables(of)]
+    return [keras.ops.convert_to_numpy(one) for one in keras_fit.variables_of(of)]
 
 
 rng = np.random.default_rng(1)
@@ -44,8 +44,8 @@ other.optimizer.build(other.trainable_variables)
 before = values(other)
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder, "state")
-    keras_fit._save(trained, path)
-    keras_fit._restore(other, 3, path)
+    keras_fit.save(trained, path)
+    keras_fit.restore(other, 3, path)
 kept, after = values(trained), values(other)
 same = [np.array_equal(a, b) for a, b in zip(kept, after, strict=True)]
 moved = [not np.array_equal(a, b) for a, b in zip(before, after, strict=True)]

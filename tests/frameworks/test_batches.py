@@ -11,7 +11,7 @@ MAKE = {
 from epochcost.frameworks import pytorch
 from epochcost.frameworks.pytorch_group import Group
 data, order = tuple(map(pytorch.torch.from_numpy, (x, y))), pytorch.torch.Generator()
-epoch = lambda: ((a, b) for a, b, weight in pytorch._batches(Group(), data, len(x), 32, order))
+epoch = lambda: ((a, b) for a, b, weight in pytorch.batches_of(Group(), data, len(x), 32, order))
 """,
     "fastai": """
 from epochcost.frameworks import fastai

@@ -115,7 +115,7 @@ import json
 import torch
 from epochcost.frameworks import fastai, fastai_tuning
 def end(*_): raise KeyboardInterrupt
-fastai_tuning._loaders = end
+fastai_tuning.loaders_of = end
 from epochcost.models import recipes
 from epochcost.frameworks.framework import Task
 from epochcost.measure import clock, extent

@@ -30,7 +30,7 @@ y = np.array([1, 1, 0, 1], np.uint8)
 split = models.Split(x, y, vocabulary=4)
 model = models.load("imdb_fasttext")
 task = Task(recipe | given["recipe"], model, split, 1, given["settings"])
-model = keras_fit._compiled(task, False)
+model = keras_fit.compiled(task, False)
 before, moved = np.array(model.layers[0].get_weights()[0]), []
 model.fit(x, y, batch_size=4, verbose=0)
 for _ in range(3):

@@ -39,10 +39,10 @@ loss = pytorch_recipe.LOSSES["binary_crossentropy"]
 clock = Clock(Extent(2, 2, 4, (1,), 1, 4, (1,)))
 for _ in range(2):
     clock.epoch_begin()
-    batches = pytorch._batches(Group(), data, 4, 2, torch.Generator())
-    pytorch._train_epoch(Group(), model, torch.optim.SGD(model.parameters()), loss, batches, clock)
+    batches = pytorch.batches_of(Group(), data, 4, 2, torch.Generator())
+    pytorch.train_epoch(Group(), model, torch.optim.SGD(model.parameters()), loss, batches, clock)
     clock.train_end()
-    pytorch._accuracy(Group(), model, loss, data, 4, clock)
+    pytorch.accuracy_of(Group(), model, loss, data, 4, clock)
 print(json.dumps(seen))
 """
 
@@ -85,9 +85,9 @@ result = {}
 for name, group in (("whole", Group()), ("first", Share(0, 2)), ("second", Share(1, 2))):
     kept, clock = Keep(), Clock(Extent(1, 2, 5, (1,), 1, 5, (1,)))
     clock.epoch_begin()
-    batches = pytorch._batches(group, data, 5, 4, torch.Generator().manual_seed(3))
-    mean = pytorch._train_epoch(group, model, kept, loss, batches, clock)
-    accuracy = pytorch._accuracy(group, model, loss, data, 4, clock)
+    batches = pytorch.batches_of(group, data, 5, 4, torch.Generator().manual_seed(3))
+    mean = pytorch.train_epoch(group, model, kept, loss, batches, clock)
+    accuracy = pytorch.accuracy_of(group, model, loss, data, 4, clock)
     result[name] = {"gradients": kept.seen, "loss": mean.item(), "accuracy": accuracy}
 print(json.dumps(result))
 """
@@ -122,7 +122,7 @@ def note(group, model, optimizer, loss, batches, clock):
     clock.step(clock.extent.steps - 1)
     return torch.zeros(())
 
-pytorch._train_epoch = note  # in the last part of the program
+pytorch.train_epoch = note  # in the last part of the program
 data = torch.zeros(8, 784), torch.zeros(8, dtype=torch.int64)
 path = pathlib.Path(tempfile.mkdtemp()) / "epoch"
 for resumed in (False, True):
@@ -150,7 +150,7 @@ FROM_ALL = """
 data = torch.arange(100.0)[:, None], torch.zeros(100)
 order = torch.Generator().manual_seed(1)
 epochs = [
-    [x for inputs, *_ in pytorch._batches(Group(), data, 50, 32, order) for x in inputs.tolist()]
+    [x for inputs, *_ in pytorch.batches_of(Group(), data, 50, 32, order) for x in inputs.tolist()]
     for _ in range(2)
 ]
 print(json.dumps([sorted(int(x) for (x,) in epoch) for epoch in epochs]))

@@ -115,7 +115,7 @@ recipe = recipes.load("config/workloads.yaml")["imdb_bilstm"]
 model = SimpleNamespace(keras_model=keras_model)
 used = []
 for settings in ({}, {"devices": 2}, {"precision": "bfloat16"}):
-    both = keras_fit._compiled(Task(recipe, model, None, 1, settings), True).layers[0]
+    both = keras_fit.compiled(Task(recipe, model, None, 1, settings), True).layers[0]
     used.append([both.forward_layer.use_cudnn, both.backward_layer.use_cudnn])
 print(json.dumps(used))
 """

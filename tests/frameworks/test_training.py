@@ -99,7 +99,7 @@ import numpy as np
 recipe = recipes.load("config/workloads.yaml")["cifar10_cnn"]
 split = models.Split(np.zeros((2, 32, 32, 3), np.float32), np.zeros(2, np.uint8))
 task = Task(recipe, models.load("cifar10_cnn"), split, 1, {})
-model = keras_fit._compiled(task, False)
+model = keras_fit.compiled(task, False)
 print(json.dumps(model.jit_compile))
 """
 

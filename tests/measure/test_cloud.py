@@ -110,5 +110,5 @@ def test_a_service_that_answers_something_else_leaves_the_provider(tmp_path, ser
 
 
 def test_without_a_signature_nobody_is_asked(tmp_path, monkeypatch):
-    monkeypatch.setattr(cloud, "_get", lambda *_: pytest.fail("asked"))
+    monkeypatch.setattr(cloud, "get", lambda *_: pytest.fail("asked"))
     assert cloud.identify(tmp_path) is None

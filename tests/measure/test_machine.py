@@ -13,20 +13,20 @@ def test_the_machine_is_the_same_one_each_time():
 
 
 def test_the_systems_own_id_is_not_given_away():
-    system_id = machine._system_id()
+    system_id = machine.system_id()
     assert system_id not in str(machine.facts())
 
 
 def test_another_system_id_is_another_machine(monkeypatch):
     here = machine.facts().id
-    monkeypatch.setattr(machine, "_system_id", lambda: "another")
+    monkeypatch.setattr(machine, "system_id", lambda: "another")
     assert machine.facts().id != here
 
 
 def test_another_kind_of_processor_of_the_same_name_is_another_machine(monkeypatch):
     here = machine.facts()
     assert here.cpu_kind
-    monkeypatch.setattr(machine, "_cpu_kind", lambda: here.cpu_kind + "1")
+    monkeypatch.setattr(machine, "kind_of_cpu", lambda: here.cpu_kind + "1")
     there = machine.facts()
     assert there.cpu_model == here.cpu_model
     assert there.id != here.id
@@ -51,7 +51,7 @@ ARM = "CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\nCPU par
 )
 def test_the_kind_of_a_processor_is_read_from_what_linux_says(monkeypatch, text, kind):
     monkeypatch.setattr(machine.Path, "read_text", lambda _: text)
-    assert machine._cpu_kind() == kind
+    assert machine.kind_of_cpu() == kind
 
 
 def test_usable_cores_are_those_of_the_affinity():
@@ -131,8 +131,8 @@ def test_interrupts_are_not_the_work_of_others(monkeypatch, later, others):
     answers = [before, later, before, later]
     monkeypatch.setattr(psutil, "cpu_times", lambda: answers.pop(0))
     assert activity.Activity().summary()["others"] == pytest.approx(others, abs=0.05)
-    first, second = sampler._Work(), sampler._Work()
-    second._at = first._at + 10
+    first, second = sampler.Work(), sampler.Work()
+    second.at = first.at + 10
     assert second.others_since(first) == pytest.approx(others, abs=0.05)
 
 

@@ -129,7 +129,7 @@ def test_a_pause_belongs_to_what_most_of_it_was_spent_in():
     assert clock.during(8.0, 15.0) == "epoch 2"
     assert clock.during(30.0, 31.0) is None
     clock.epoch_begin()
-    assert clock.during(clock._begin, clock._begin + 5) == "epoch 1", "one that never ended"
+    assert clock.during(clock.began, clock.began + 5) == "epoch 1", "one that never ended"
 
 
 def test_a_pause_is_a_flag_that_says_how_long_and_where():

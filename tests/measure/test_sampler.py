@@ -31,7 +31,7 @@ import sys, time
 from epochcost.measure import sampler
 from epochcost.measure.sampler import Sampler
 sampler = Sampler()
-print(sampler._process.pid, flush=True)
+print(sampler.process.pid, flush=True)
 time.sleep(60)
 """
 
@@ -53,14 +53,14 @@ def test_the_sampler_of_a_killed_run_ends_by_itself():
 
 def test_a_sampler_that_came_to_harm_says_nothing():
     looking = Sampler()
-    looking._process.kill()
+    looking.process.kill()
     assert looking.stop() == {}
 
 
 def test_what_grows_is_counted_from_the_begin_of_the_run(monkeypatch):
     counts = iter([7, 9])
     grown = {"throttled": 1.0, "swapped_mib": 50.0, "stalled_s": 100.0, "quota_waited_s": None}
-    monkeypatch.setattr(sampler, "_counters", lambda: grown | {"throttled": next(counts)})
+    monkeypatch.setattr(sampler, "read_counters", lambda: grown | {"throttled": next(counts)})
     observed = Observed(psutil.Process().pid, 1)
     observed.sample()
     summary = observed.summary()

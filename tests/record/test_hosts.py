@@ -62,8 +62,8 @@ def test_ids_of_product_and_boot_are_hashed(monkeypatch, tmp_path):
     uuid, boot = tmp_path / "product_uuid", tmp_path / "boot_id"
     uuid.write_text("4C4C4544-0042-3510-8053-B4C04F4E3732\n")
     boot.write_text("ff101e19-15d0-48d1-8f96-68cbbefa6020\n")
-    monkeypatch.setattr(machine, "_PRODUCT", uuid)
-    monkeypatch.setattr(machine, "_BOOT", boot)
+    monkeypatch.setattr(machine, "PRODUCT", uuid)
+    monkeypatch.setattr(machine, "BOOT", boot)
     before = machine.facts()
     assert len(before.product) == len(before.boot) == 12
     assert before.product != before.boot
@@ -78,9 +78,9 @@ def test_ids_of_product_and_boot_are_hashed(monkeypatch, tmp_path):
 @pytest.mark.parametrize("text", ["00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF", ""])
 def test_what_a_firmware_leaves_empty_is_no_product(monkeypatch, tmp_path, text):
     (tmp_path / "product_uuid").write_text(text)
-    monkeypatch.setattr(machine, "_PRODUCT", tmp_path / "product_uuid")
+    monkeypatch.setattr(machine, "PRODUCT", tmp_path / "product_uuid")
     assert machine.facts().product is None
-    monkeypatch.setattr(machine, "_PRODUCT", tmp_path / "none")
+    monkeypatch.setattr(machine, "PRODUCT", tmp_path / "none")
     assert machine.facts().product is None
 
 
@@ -94,4 +94,4 @@ def test_what_a_firmware_leaves_empty_is_no_product(monkeypatch, tmp_path, text)
 )
 def test_a_processor_that_lists_no_flags_does_not_say_that_it_is_real(monkeypatch, text, virtual):
     monkeypatch.setattr(machine.Path, "read_text", lambda _: text)
-    assert machine._hypervisor() is virtual
+    assert machine.hypervisor() is virtual

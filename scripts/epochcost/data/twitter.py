@@ -61,7 +61,7 @@ class Twitter(DataSet):
         """
         numbers: dict[str, int] = {}
         tokens, lengths, labels = array("i"), array("i"), array("b")
-        for label, text in _tweets(paths, skipped):
+        for label, text in tweets_of(paths, skipped):
             words = clean(text)
             tokens.extend(numbers.setdefault(word, len(numbers)) for word in words)
             lengths.append(len(words))
@@ -101,7 +101,7 @@ def clean(text: str) -> list[str]:
     return _SPLIT_OFF.sub(apart, text).lower().split() or [""]
 
 
-def _tweets(paths: dict[str, Path], skipped: Counter) -> Iterator[tuple[int, str]]:
+def tweets_of(paths: dict[str, Path], skipped: Counter) -> Iterator[tuple[int, str]]:
     """(class, text) of each tweet that can be read."""
     if set(paths) == {"negative.txt", "positive.txt"}:
         for label, name in enumerate(["negative.txt", "positive.txt"]):

@@ -35,7 +35,7 @@ def train(task: Task, clock: Clock) -> Callable[[np.ndarray], np.ndarray]:
     place = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     with clock.phase("data"):
         set_seed(task.seed + len(clock.epochs))
-        loaders = _loaders(split, extent, recipe, place)
+        loaders = loaders_of(split, extent, recipe, place)
     with clock.phase("build"):
         model = task.model.torch_model(split, recipe["model"])
         model.to(place)
@@ -85,7 +85,7 @@ def _save(model: torch.nn.Module, path: Path) -> None:
     pytorch.write(model.state_dict(), path)
 
 
-def _loaders(split: Split, extent: Extent, recipe: dict, place: torch.device) -> DataLoaders:
+def loaders_of(split: Split, extent: Extent, recipe: dict, place: torch.device) -> DataLoaders:
     """Pictures from memory one by one, randomly augmented batch by batch."""
     tuning = recipe["fine_tuning"]
     samples, held_out = extent.samples, extent.evaluation_samples

@@ -36,10 +36,10 @@ def train(
     extent, batch = clock.extent, recipe["batch_size"]
     with clock.phase("build"):
         _set_seed(seed)
-        model = _compiled(task, bool(extent.evaluation_steps))
+        model = compiled(task, bool(extent.evaluation_steps))
         keras_recipe.check_outputs(model, recipe["loss"], split.y_train)
         clock.multiply_adds = keras_recipe.multiply_adds(model)
-    clock.resume(partial(_restore, model, seed + len(clock.epochs)))
+    clock.resume(partial(restore, model, seed + len(clock.epochs)))
     clock.synchronise = lambda: _wait_for(model)
     clock.steps_per_call = task.settings.get("steps_per_execution", 1)
     samples, held_out = extent.samples, extent.evaluation_samples
@@ -87,7 +87,7 @@ def _without_cudnn(model: keras.Model) -> None:
             layer.use_cudnn = False
 
 
-def _compiled(task: Task, validates: bool) -> keras.Model:
+def compiled(task: Task, validates: bool) -> keras.Model:
     """The model of a recipe, with its loss, its optimiser and, if it is validated, accuracy."""
     recipe, settings = task.recipe, task.settings
     if settings.get("precision") == "bfloat16":
@@ -166,25 +166,25 @@ def _wait_for(model: keras.Model) -> None:
         keras.ops.convert_to_numpy(variable)
 
 
-def _variables(model: keras.Model) -> list:
+def variables_of(model: keras.Model) -> list:
     """All that changes while a model is trained: weights, dropout's random state, optimiser."""
     return [*model.variables, *model.optimizer.variables]
 
 
-def _save(model: keras.Model, path: Path) -> None:
+def save(model: keras.Model, path: Path) -> None:
     """Write all that is needed to resume from the end of an epoch."""
     _wait_for(model)
-    values = [keras.ops.convert_to_numpy(variable) for variable in _variables(model)]
+    values = [keras.ops.convert_to_numpy(variable) for variable in variables_of(model)]
     with open(path, "wb") as file:
         np.savez(file, *values)
 
 
-def _restore(model: keras.Model, seed: int, path: Path) -> None:
-    """Resume from what `_save` wrote; samples come in a different order than they would have."""
+def restore(model: keras.Model, seed: int, path: Path) -> None:
+    """Resume from what `save` wrote; samples come in a different order than they would have."""
     _set_seed(seed)
     model.optimizer.build(model.trainable_variables)
     with np.load(path) as values:
-        for number, variable in enumerate(_variables(model)):
+        for number, variable in enumerate(variables_of(model)):
             variable.assign(values[f"arr_{number}"])
 
 
@@ -222,5 +222,5 @@ class _ReadClock(keras.callbacks.Callback):
         if "val_accuracy" not in logs:
             self._clock.train_end()
         self._clock.epoch_end(logs["loss"], logs.get("val_accuracy"))
-        self._clock.checkpoint(partial(_save, self.model))
+        self._clock.checkpoint(partial(save, self.model))
         self._outside_epochs = Stopwatch()

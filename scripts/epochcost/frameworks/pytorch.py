@@ -85,7 +85,7 @@ class PyTorch(Framework):
         with clock.phase("measuring"):  # after training, which it would warm up
             clock.multiply_adds = pytorch_recipe.multiply_adds(model, share.data[0][:1])
         order = torch.Generator(group.place)
-        time_input(clock, lambda: _batches(group, share.data, extent.samples, batch, order))
+        time_input(clock, lambda: batches_of(group, share.data, extent.samples, batch, order))
         return partial(predict, model, place=group.place)
 
 
@@ -149,14 +149,14 @@ class _Share:
             torch.manual_seed(seed + group.rank + group.size * len(clock.epochs))
         for _ in range(len(clock.epochs), extent.epochs):
             clock.epoch_begin()
-            batches = _batches(group, self.data, extent.samples, batch, order)
-            mean_loss = _train_epoch(group, trained, optimizer, loss, batches, clock)
+            batches = batches_of(group, self.data, extent.samples, batch, order)
+            mean_loss = train_epoch(group, trained, optimizer, loss, batches, clock)
             clock.train_end()
             accuracy = None
             if self.held_out:
                 # A share may be empty, so no process waits for the others in a forward pass.
                 evaluated = group.alike(model) if group.size > 1 else trained
-                accuracy = _accuracy(group, evaluated, loss, self.held_out, batch, clock)
+                accuracy = accuracy_of(group, evaluated, loss, self.held_out, batch, clock)
             clock.epoch_end(mean_loss.item(), accuracy)
             clock.checkpoint(partial(save, model, optimizer, order))
         return model
@@ -211,7 +211,7 @@ def restore(model: nn.Module, optimizer, order: torch.Generator | None, path: Pa
         order.set_state(state["order"])
 
 
-def _train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.Tensor:
+def train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.Tensor:
     """Train one epoch; the mean loss per sample stays on the device until it is asked for."""
     model.train()
     extent = clock.extent
@@ -234,7 +234,7 @@ def _train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.
     return group.sum(total) / extent.samples
 
 
-def _batches(
+def batches_of(
     group: Group, data, samples: int, batch: int, order: torch.Generator
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, float]]:
     """A process's shares of the batches of an epoch, in random order, with their weights.
@@ -256,7 +256,7 @@ def _batches(
 
 
 @torch.inference_mode()
-def _accuracy(group: Group, model, loss, held_out, batch: int, clock: Clock) -> float:
+def accuracy_of(group: Group, model, loss, held_out, batch: int, clock: Clock) -> float:
     """Held-out accuracy, a fraction; the held-out loss is computed too, as in Keras."""
     samples = len(held_out[0])
     model.eval()

@@ -108,7 +108,7 @@ class Clock:
         self.keep: Callable[[Clock, Callable[[Path], None]], None] = lambda clock, write: None
         # Told of each epoch before it is timed: its number, and how many there are.
         self.begins: Callable[[int, int], None] = lambda number, epochs: None
-        self._begin = self._eval_begin = 0.0
+        self.began = self._eval_begin = 0.0
         self._next_mark = self._next_eval_mark = math.inf
         self._index = -1  # of the last step reported in this part of the epoch
 
@@ -135,7 +135,7 @@ class Clock:
         self.begins(len(self.epochs), self.extent.epochs)
         self._next_mark = _first_after(0, self.extent.marks)
         self.synchronise()
-        self._begin = time.perf_counter()
+        self.began = time.perf_counter()
 
     def step(self, index: int) -> None:
         """Step `index` of the epoch (from 0) is about to start.
@@ -146,7 +146,7 @@ class Clock:
         if index < self._next_mark:
             return
         self.synchronise()
-        self.epochs[-1].marks[index] = time.perf_counter() - self._begin
+        self.epochs[-1].marks[index] = time.perf_counter() - self.began
         self._next_mark = _first_after(index, self.extent.marks)
         self.phase_now = "train"
 
@@ -156,7 +156,7 @@ class Clock:
         self._eval_begin = time.perf_counter()
         self._check_steps("training", self.extent.steps)
         self._next_eval_mark = _first_after(0, self.extent.evaluation_marks)
-        self.epochs[-1].train_s = self._eval_begin - self._begin
+        self.epochs[-1].train_s = self._eval_begin - self.began
         self.phase_now = "evaluate"
 
     def evaluation_step(self, index: int) -> None:
@@ -178,7 +178,7 @@ class Clock:
             epoch.eval_s = time.perf_counter() - self._eval_begin
             self._check_steps("validation", self.extent.evaluation_steps)
         epoch.loss, epoch.accuracy = loss, accuracy
-        self.spans.append((f"epoch {epoch.number}", self._begin, time.perf_counter()))
+        self.spans.append((f"epoch {epoch.number}", self.began, time.perf_counter()))
 
     def during(self, begin: float, end: float) -> str | None:
         """What most of a time was spent in, `epoch 3` or a phase; None if in neither.
@@ -188,7 +188,7 @@ class Clock:
         """
         spans = self.spans
         if self.epochs and not self.epochs[-1].done:  # it failed in this epoch
-            spans = [*spans, (f"epoch {self.epochs[-1].number}", self._begin, math.inf)]
+            spans = [*spans, (f"epoch {self.epochs[-1].number}", self.began, math.inf)]
         shared = {
             name: min(end, until) - max(begin, since)
             for name, since, until in spans

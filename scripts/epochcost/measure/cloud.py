@@ -56,7 +56,7 @@ def _provider(firmware: Path) -> str | None:
 def _ask_gcp(service: str) -> dict[str, str]:
     def ask(what: str) -> str:
         header = {"Metadata-Flavor": "Google"}
-        return _get(f"{service}/computeMetadata/v1/instance/{what}", header)
+        return get(f"{service}/computeMetadata/v1/instance/{what}", header)
 
     preemptible = ask("scheduling/preemptible") == "TRUE"
     return {
@@ -67,14 +67,14 @@ def _ask_gcp(service: str) -> dict[str, str]:
 
 
 def _ask_aws(service: str) -> dict[str, str]:
-    token = _get(
+    token = get(
         f"{service}/latest/api/token",
         {"X-aws-ec2-metadata-token-ttl-seconds": "60"},
         method="PUT",
     )
     header = {"X-aws-ec2-metadata-token": token}
-    facts = json.loads(_get(f"{service}/latest/dynamic/instance-identity/document", header))
-    spot = _get(f"{service}/latest/meta-data/instance-life-cycle", header) == "spot"
+    facts = json.loads(get(f"{service}/latest/dynamic/instance-identity/document", header))
+    spot = get(f"{service}/latest/meta-data/instance-life-cycle", header) == "spot"
     return {
         "instance_type": facts["instanceType"],
         "zone": facts["availabilityZone"],
@@ -84,7 +84,7 @@ def _ask_aws(service: str) -> dict[str, str]:
 
 def _ask_azure(service: str) -> dict[str, str]:
     path = "metadata/instance/compute?api-version=2021-02-01"
-    facts = json.loads(_get(f"{service}/{path}", {"Metadata": "true"}))
+    facts = json.loads(get(f"{service}/{path}", {"Metadata": "true"}))
     return {
         "instance_type": facts["vmSize"],
         "zone": "-".join(part for part in (facts["location"], facts.get("zone")) if part),
@@ -95,7 +95,7 @@ def _ask_azure(service: str) -> dict[str, str]:
 _ASK = {"gcp": _ask_gcp, "aws": _ask_aws, "azure": _ask_azure}
 
 
-def _get(address: str, headers: dict[str, str], method: str = "GET") -> str:
+def get(address: str, headers: dict[str, str], method: str = "GET") -> str:
     """The text at an address, bypassing any proxy, as the service is link-local."""
     request = urllib.request.Request(address, headers=headers, method=method)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -12,8 +12,8 @@ import psutil
 from epochcost.measure import cgroups, gpus
 from epochcost.record.types import Gpu, Limits, Machine
 
-_PRODUCT = Path("/sys/class/dmi/id/product_uuid")
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
+PRODUCT = Path("/sys/class/dmi/id/product_uuid")
+BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def facts() -> Machine:
@@ -32,7 +32,7 @@ def facts() -> Machine:
     found, drivers = gpus.detect()
     facts = {
         "cpu_model": _cpu_model(),
-        "cpu_kind": _cpu_kind(),
+        "cpu_kind": kind_of_cpu(),
         "physical_cores": psutil.cpu_count(logical=False),
         "logical_cores": psutil.cpu_count() or 1,
         "usable_cores": usable_cores(),
@@ -43,9 +43,9 @@ def facts() -> Machine:
         "system": f"{platform.system()} {platform.machine()}",
         "kernel": platform.release(),
         "product": _product(),
-        "boot": _hashed(_BOOT),
+        "boot": _hashed(BOOT),
         "cache_kib": _caches(),
-        "hypervisor": _hypervisor(),
+        "hypervisor": hypervisor(),
         "limits": Limits(cgroups.cpus(), cgroups.memory_gib()),
     }
     return Machine(id=_identity(facts), **facts, cloud=None)
@@ -88,7 +88,7 @@ def has_bfloat16(device: str) -> bool:
 
 def _identity(facts: dict[str, Any]) -> str:
     parts = [
-        _system_id(),
+        system_id(),
         facts["cpu_model"],
         str(facts["cpu_kind"]),
         str(facts["logical_cores"]),
@@ -98,13 +98,13 @@ def _identity(facts: dict[str, Any]) -> str:
     return hashlib.sha256("\n".join(["epochcost", *parts]).encode()).hexdigest()[:12]
 
 
-def _system_id() -> str:
+def system_id() -> str:
     # In a container, the last two are those of its host.
     for path in (
         "/etc/machine-id",
         "/var/lib/dbus/machine-id",
-        _PRODUCT,
-        _BOOT,
+        PRODUCT,
+        BOOT,
     ):
         if text := _read(Path(path)):
             return text
@@ -113,8 +113,8 @@ def _system_id() -> str:
 
 def _product() -> str | None:
     """The product's id, hashed; None where it cannot be read, or is a firmware's placeholder."""
-    is_real = len(set((_read(_PRODUCT) or "").replace("-", ""))) > 1
-    return _hashed(_PRODUCT) if is_real else None
+    is_real = len(set((_read(PRODUCT) or "").replace("-", ""))) > 1
+    return _hashed(PRODUCT) if is_real else None
 
 
 def _hashed(path: Path) -> str | None:
@@ -140,7 +140,7 @@ def _cpu_model() -> str:
     return platform.processor() or platform.machine()
 
 
-def _cpu_kind() -> str | None:
+def kind_of_cpu() -> str | None:
     """What tells processors of one name apart: "family 25 model 1 stepping 1"."""
     try:
         text = Path("/proc/cpuinfo").read_text()
@@ -167,7 +167,7 @@ def _caches() -> dict[str, int] | None:
     return sizes or None
 
 
-def _hypervisor() -> bool | None:
+def hypervisor() -> bool | None:
     """Whether the processor says that it is virtual; None where, as on Arm, it says nothing."""
     flags = re.search(r"^flags\b.*", _read(Path("/proc/cpuinfo")) or "", re.M)
     return flags and bool(re.search(r"\bhypervisor\b", flags[0]))

@@ -42,7 +42,7 @@ class Sampler:
 
     def __init__(self, gpus_used: int = 1, alive: Path | None = None) -> None:
         package = Path(__file__).resolve().parents[2]
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [
                 *(sys.executable, "-m", __name__, str(os.getpid()), str(gpus_used)),
                 *([str(alive)] if alive else []),
@@ -55,11 +55,11 @@ class Sampler:
     def stop(self) -> dict[str, Any]:
         """What was seen (`Observed.summary`); {} if the sampler failed."""
         try:
-            answer, _ = self._process.communicate(timeout=_PATIENCE_S)
+            answer, _ = self.process.communicate(timeout=_PATIENCE_S)
             return json.loads(answer)
         except (subprocess.TimeoutExpired, ValueError, OSError):
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
             return {}
 
 
@@ -76,10 +76,10 @@ class Observed:
         self._run = psutil.Process(pid)
         self._since = time.perf_counter()
         self._memory = [0]
-        self._work = _Work(*self._family())
+        self._work = Work(*self._family())
         self._others: list[float] = []
         self._clocks: list[float] = []
-        self._counters = _counters()
+        self.read_counters = read_counters()
         self._energy = _Rapl()
         self._pauses = Pauses(INTERVAL_S)
         self.samples = 0
@@ -89,7 +89,7 @@ class Observed:
         family = self._family()
         self._pauses.look(family)
         self._memory.append(_resident(family))
-        work = _Work(*family)
+        work = Work(*family)
         if (others := work.others_since(self._work)) is not None:
             self._others.append(others)
             self._work = work
@@ -106,7 +106,7 @@ class Observed:
         null for what this machine does not report.
         """
         seconds = time.perf_counter() - self._since
-        before, after = self._counters, _counters()
+        before, after = self.read_counters, read_counters()
         grown = {
             name: None if before[name] is None or value is None else value - before[name]
             for name, value in after.items()
@@ -135,11 +135,11 @@ class Observed:
         return [process for process in family if process.pid != os.getpid()]
 
 
-class _Work:
+class Work:
     """Processor time spent so far, by all processes and by given ones."""
 
     def __init__(self, *processes: psutil.Process) -> None:
-        self._at = time.perf_counter()
+        self.at = time.perf_counter()
         spent = psutil.cpu_times()
         self._all = sum(getattr(spent, name) for name in spent._fields if name not in OF_NO_PROCESS)
         # A parent knows the time of a child that has ended, once it has waited for it.
@@ -147,9 +147,9 @@ class _Work:
         # This process is not counted among the others: its disturbance cannot be helped.
         self._own += sum(psutil.Process().cpu_times()[:2])
 
-    def others_since(self, before: "_Work") -> float | None:
+    def others_since(self, before: "Work") -> float | None:
         """Cores that others kept busy since `before`; None if the time is too short to tell."""
-        seconds = self._at - before._at
+        seconds = self.at - before.at
         if seconds < INTERVAL_S / 2:
             return None
         return max(0.0, self._all - before._all - (self._own - before._own)) / seconds
@@ -213,7 +213,7 @@ def spread(values: list[float]) -> dict[str, float] | None:
     }
 
 
-def _counters() -> dict[str, float | None]:
+def read_counters() -> dict[str, float | None]:
     """Counters that only grow; None where the system has none.
 
     throttled: how often a processor was slowed down because of heat. swapped_mib: memory moved to

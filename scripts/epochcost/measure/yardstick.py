@@ -39,10 +39,10 @@ def measure(seconds: float = 0.15) -> dict[str, float]:
     target = np.ones_like(source)
 
     def product_s() -> float:
-        return median(_trials(lambda: np.matmul(left, right, out=result), seconds))
+        return median(timed_trials(lambda: np.matmul(left, right, out=result), seconds))
 
     before = product_s()
-    copy_s = median(_trials(lambda: np.copyto(target, source), seconds))
+    copy_s = median(timed_trials(lambda: np.copyto(target, source), seconds))
     return {
         "matmul_gflops": round(2 * _SIDE**3 / min(before, product_s()) / 1e9, 1),
         "copy_gib_s": round(2 * _COPIED_MIB / 1024 / copy_s, 1),
@@ -88,7 +88,7 @@ def gpu(number: int, seconds: float) -> dict[str, float]:
             work()
             torch.cuda.synchronize(place)
 
-        return median(_trials(wait, seconds))
+        return median(timed_trials(wait, seconds))
 
     found = {}
     for name, kind in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
@@ -101,7 +101,7 @@ def gpu(number: int, seconds: float) -> dict[str, float]:
     return found
 
 
-def _trials(work: Callable[[], Any], seconds: float) -> Iterator[float]:
+def timed_trials(work: Callable[[], Any], seconds: float) -> Iterator[float]:
     """Seconds of each repetition, after a warm-up."""
     work()
     whole = Stopwatch()

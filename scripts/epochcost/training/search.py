@@ -48,7 +48,7 @@ _LONGEST_SECONDS = 300
 # A run that takes this many times as long as with the defaults, and a minute more, is given up:
 # slower settings gain nothing. What is compiled first, which pays off in a whole training, has
 # longer, and so have the defaults, without which there is no search.
-_PATIENCE, _PATIENCE_TO_COMPILE, _PATIENCE_SECONDS = 2, 4, 60
+_PATIENCE, _PATIENCE_TO_COMPILE, PATIENCE_SECONDS = 2, 4, 60
 # How often a run is tried until nothing disturbs it (that settings are not to blame for).
 _ATTEMPTS = 2
 _PASSING = (OTHERS, OTHERS_ON_GPU, GPU_SLOWED, PAUSED)
@@ -115,21 +115,21 @@ def tune(search: Search) -> None:
     tuning.load(search.output)  # which a search would be for nothing if that were damaged
     runs = Runs(search, here)
     defaults = runs.defaults()
-    choices, epochs = runs.choices(), _epochs_to_confirm(defaults, runs.recipe)
+    choices, epochs = runs.choices(), epochs_to_confirm(defaults, runs.recipe)
     late = registry.FRAMEWORKS[search.framework].late
     screened = choices.keys() - set(late)
     if not epochs:  # Long epochs mostly mean large models, where quick runs see the allocator.
         screened.add(registry.KEEP_MEMORY)
         late = [name for name in late if name != registry.FLUSH_DENORMAL]  # which none shows
     early = {name: values for name, values in choices.items() if name in screened}
-    best = _screened(runs, early, defaults)
+    best = screen(runs, early, defaults)
     trials = range(1, _ROUNDS_TO_CHOOSE + ROUNDS + 1)
     first, last = trials[:_ROUNDS_TO_CHOOSE], trials[_ROUNDS_TO_CHOOSE:]
-    contenders = _contenders(best, choices, late)
+    contenders = contenders_of(best, choices, late)
     if len(contenders) > 1:
-        chosen, _ = _won(runs, contenders, epochs, first, final=False)
+        chosen, _ = won(runs, contenders, epochs, first, final=False)
         contenders = [chosen] if chosen else []
-    best, ratio = _won(runs, contenders, epochs, last)
+    best, ratio = won(runs, contenders, epochs, last)
     if runs.erred and not best:
         runs.defaults()  # which raises if it is not the settings that are to blame
     what = recipe_id(runs.recipe), runs.data
@@ -139,7 +139,7 @@ def tune(search: Search) -> None:
     print(f"{search.workload} with {search.framework}: {found} the defaults")
 
 
-def _screened(runs: "Runs", choices: dict[str, list], defaults: Outcome) -> dict:
+def screen(runs: "Runs", choices: dict[str, list], defaults: Outcome) -> dict:
     """The settings that save time in quick runs, added one after the other.
 
     Without waits between epochs: those come by chance, and would hide what a setting gains.
@@ -154,7 +154,7 @@ def _screened(runs: "Runs", choices: dict[str, list], defaults: Outcome) -> dict
     return best
 
 
-def _contenders(best: dict, choices: dict[str, list], late: Iterable[str]) -> list[dict]:
+def contenders_of(best: dict, choices: dict[str, list], late: Iterable[str]) -> list[dict]:
     """What the rounds decide between: the best, alone or with each or all of `late`."""
     more = {name: choices[name][1] for name in late if name in choices and name not in best}
     tried = [best, *(best | {name: value} for name, value in more.items())]
@@ -163,7 +163,7 @@ def _contenders(best: dict, choices: dict[str, list], late: Iterable[str]) -> li
     return [settings for settings in tried if settings]
 
 
-def _epochs_to_confirm(defaults: Outcome, recipe: dict) -> int | None:
+def epochs_to_confirm(defaults: Outcome, recipe: dict) -> int | None:
     """How many whole epochs decide; None if they take too long, or are not alike."""
     epoch = defaults.seconds / recipe["epochs"]
     if "fine_tuning" in recipe or 2 * epoch > _LONGEST_SECONDS:
@@ -171,7 +171,7 @@ def _epochs_to_confirm(defaults: Outcome, recipe: dict) -> int | None:
     return min(recipe["epochs"], max(2, math.ceil(_CONFIRM_SECONDS / epoch)))
 
 
-def _won(
+def won(
     runs: "Runs",
     contenders: list[dict],
     epochs: int | None,
@@ -189,7 +189,7 @@ def _won(
     for trial in trials:
         if not standing:
             break
-        default, *outcomes = _round(runs, [settings for settings, _ in standing], epochs, trial)
+        default, *outcomes = one_round(runs, [settings for settings, _ in standing], epochs, trial)
         plain.append(default)
         standing = [
             (settings, [*tuned, outcome])
@@ -199,13 +199,13 @@ def _won(
     winners = []
     for settings, tuned in standing:
         ratio = median(t.seconds / p.seconds for t, p in zip(tuned, plain, strict=True))
-        if ratio < _GAIN and _as_good(tuned, plain, runs.recipe["quality"]["metric"], final):
+        if ratio < _GAIN and as_good(tuned, plain, runs.recipe["quality"]["metric"], final):
             winners.append((ratio, settings))
     ratio, settings = min(winners, key=lambda winner: winner[0], default=(1.0, {}))
     return settings, ratio
 
 
-def _round(
+def one_round(
     runs: "Runs", contenders: list[dict], epochs: int | None, trial: int
 ) -> list[Outcome | None]:
     """A run with the defaults and one of each contender, in that order; made in random order.
@@ -219,7 +219,7 @@ def _round(
     return [outcomes[number] for number in range(len(makers))]
 
 
-def _as_good(tuned: list[Outcome], plain: list[Outcome], metric: str, final: bool) -> bool:
+def as_good(tuned: list[Outcome], plain: list[Outcome], metric: str, final: bool) -> bool:
     """Whether settings left the quality as it was; quick runs cannot tell.
 
     In the median over the rounds; the target is not missed more often; and in the last rounds they
@@ -291,7 +291,7 @@ class Runs:
         """
         outcome, unusable = None, ""
         for _ in range(_ATTEMPTS):
-            content = self._attempt(settings, epochs, trial)
+            content = self.attempt(settings, epochs, trial)
             said = content and outcome_of(content, self.recipe["epochs"])
             unusable = why_unusable(content) if said else ""
             self.version = content.software.framework_version if content else self.version
@@ -310,24 +310,24 @@ class Runs:
         self._first = self._first or outcome
         return outcome
 
-    def _attempt(self, settings: dict, epochs: int | None, trial: int) -> Record | None:
+    def attempt(self, settings: dict, epochs: int | None, trial: int) -> Record | None:
         """The record of a run; None if there is none."""
         record = self.last = self._folder / f"{self._free_number()}.json"
         options = {"settings": json.dumps(settings), "trial": trial, "record": record}
         if epochs:
             options |= {"scale": "full", "epochs": epochs}
         if self._first:
-            options["time_limit"] = round(self._patience(settings, epochs))
+            options["time_limit"] = round(self.patience(settings, epochs))
         self._train(*words(options), may_fail=bool(settings))
         # A process killed by the system, perhaps for its memory, leaves no record.
         return parse(files.read_json(record)) if record.exists() else None
 
-    def _patience(self, settings: dict, epochs: int | None) -> float:
+    def patience(self, settings: dict, epochs: int | None) -> float:
         """Seconds after which a run is given up: a quick one, or one of so many whole epochs."""
         longer = not settings or compiles(settings)
         times = _PATIENCE_TO_COMPILE if longer else _PATIENCE
         training_s = self._first.seconds / self.recipe["epochs"] * (epochs or 0)
-        return times * (self._first.wall_s + training_s) + _PATIENCE_SECONDS
+        return times * (self._first.wall_s + training_s) + PATIENCE_SECONDS
 
     def _free_number(self) -> int:
         taken = [int(path.stem) for path in self._folder.glob("*.json") if path.stem.isdigit()]
