@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 import yaml
+from clones import make_clone
 
 from epochcost import ROOT
 from epochcost.frameworks import tuning
