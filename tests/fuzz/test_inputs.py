@@ -1,23 +1,22 @@
-"""Mutated files of settings and command lines: one line, a status, no traceback, no hang.
+"""Damaged files of settings and command lines: one line, a status, no traceback, no hang.
 
 How many examples: EPOCHCOST_FUZZ (100).
 """
 
 import importlib
 import io
-import os
-import random
 import shutil
-import string
 import sys
 import time
-from contextlib import redirect_stderr, redirect_stdout, suppress
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from unittest import mock
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from fuzz import damage
+from fuzz.damage import fewer, fuzzed
+from hypothesis import given
 from hypothesis import strategies as st
 
 from epochcost import ROOT, call, errors, files
@@ -28,30 +27,11 @@ from epochcost.plan import wanted
 
 sys.path.insert(0, str(ROOT / "scripts"))
 
-MUTANTS = settings(
-    max_examples=int(os.environ.get("EPOCHCOST_FUZZ", "100")),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
 # Longer than any answer to bad input takes on a busy machine.
 HANGS_S = 30
-FILES = ["config.yaml", "hardware.yaml", "workloads.yaml", "datasets.yaml"]
-ODD = [
-    *("$(touch pwn)", "; touch pwn", "../../x", "/etc/passwd", "<script>", "{x}", "-rf", "", " "),
-    *("x\ny", "x\x00y", "\x1b[31m", "é", "\u202e", "9" * 5000, "x" * 5000, "1e999", "nan", "-1"),
-    *("0", "true", "null", "~", "2017-99-99", "0x", "!!int x", "&a [*a]", "*a", "[", "{a: b", "- "),
-    *("'", '"', "%", "@", "!!python/object:os.system x", "<<: 3", "? [a]", "1: 2", "'\\ud800'"),
-]
-values = st.one_of(
-    st.sampled_from(ODD),
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(max_size=20),
-    st.lists(st.integers(), max_size=3),
-    st.dictionaries(st.one_of(st.text(max_size=5), st.integers()), st.integers(), max_size=3),
-)
+FILES = ["config/config.yaml", "config/hardware.yaml", "config/workloads.yaml"]
+FILES += ["config/datasets.yaml", "tuned.yaml"]
+TUNED = {"0a1b2c3d-complete": {"settings": {"compile": True}, "version": "torch 2"}}
 
 
 @pytest.fixture(scope="module")
@@ -59,156 +39,77 @@ def root(tmp_path_factory):
     """A copy of config/ in a folder of its own."""
     folder = tmp_path_factory.mktemp("fuzz")
     shutil.copytree(ROOT / "config", folder / "config")
-    (folder / "tuned.yaml").write_text(
-        yaml.safe_dump({"m-2-cores": {"mnist_mlp": {"pytorch": {
-            "0a1b2c3d-complete": {"settings": {"compile": True}, "version": "torch 2"}}}}})
-    )  # fmt: skip
+    tuned = {"m-2-cores": {"mnist_mlp": {"pytorch": TUNED}}}
+    (folder / "tuned.yaml").write_text(yaml.safe_dump(tuned))
     return folder
 
 
-def places(content, here=()):
-    """The paths of all values in YAML."""
-    parts = content.items() if isinstance(content, dict) else []
-    parts = enumerate(content) if isinstance(content, list) else parts
-    for key, part in parts:
-        yield (*here, key)
-        yield from places(part, (*here, key))
-
-
-def with_value(content, place, value, how: str):
-    """The content with something else in one place."""
-    inner = content
-    for key in place[:-1]:
-        inner = inner[key]
-    key = place[-1]
-    if how == "drop":
-        del inner[key]
-    elif how == "rename" and isinstance(inner, dict):
-        inner[value if isinstance(value, str | int | float | None) else str(value)] = inner.pop(key)
-    else:
-        inner[key] = value
-    return content
-
-
-def with_text(text: str, rng: random.Random, odd: str) -> bytes:
-    """The text with something done to it that people and editors do, and others may do."""
-    encoded = text.encode()
-    place = rng.randrange(len(encoded))
-    match rng.randrange(8):
-        case 0:
-            return encoded[:place]
-        case 1:
-            return encoded[:place] + odd.encode("utf-8", "replace") + encoded[place:]
-        case 2:
-            return text.encode("utf-16")
-        case 3:
-            return encoded[:place] + b"\xe9" + encoded[place:]
-        case 4:
-            return text.replace("  ", "\t").encode()
-        case 5:
-            lines = text.splitlines()
-            lines.insert(rng.randrange(len(lines)), lines[rng.randrange(len(lines))])
-            return "\n".join(lines).encode()
-        case 6:
-            return b"a: " + b"[{"[rng.randrange(2) :][:1] * rng.choice([60, 5000, 200_000])
-        case _:
-            return bytes(rng.randrange(256) for _ in range(rng.randrange(200)))
-
-
-def answered(action) -> None:
+def answered(action, *given) -> None:
     """What an action says to bad input is one printable line, soon."""
     begin = time.monotonic()
     try:
-        action()
+        action(*given)
     except (InputError, OSError) as error:
         line = errors.one_line(error)
         assert line.isprintable() and 0 < len(line) <= errors.LONGEST_LINE
     assert time.monotonic() - begin < HANGS_S
 
 
-def load_all(root: Path) -> None:
-    """Everything that reads the files of settings."""
-    wanted.read(root=root)
-    recipes.load(root / "config/workloads.yaml")
-
-
-@MUTANTS
-@given(data=st.data())
-def test_a_value_is_another(root, data):
-    name = data.draw(st.sampled_from(FILES))
-    path = root / "config" / name
-    kept = path.read_text()
-    content = yaml.safe_load(kept)
-    place = data.draw(st.sampled_from(list(places(content))))
-    how = data.draw(st.sampled_from(["set", "set", "drop", "rename"]))
-    changed = with_value(content, place, data.draw(values), how)
-    path.write_text(yaml.safe_dump(changed, allow_unicode=True), encoding="utf-8", errors="replace")
-    try:
-        answered(lambda: load_all(root))
-        if name == "config.yaml":
-            answered(lambda: call.check_file(path))
-    finally:
-        path.write_text(kept)
-
-
-@MUTANTS
-@given(seed=st.integers(), odd=st.sampled_from(ODD), name=st.sampled_from([*FILES, "tuned.yaml"]))
-def test_a_text_is_damaged(root, seed, odd, name):
-    path = root / name if name == "tuned.yaml" else root / "config" / name
+@fuzzed
+@given(name=st.sampled_from(FILES), value=damage.values, seed=damage.seeds, text=st.booleans())
+def test_a_damaged_file(root, name, value, seed, text):
+    path = root / name
     kept = path.read_bytes()
-    path.write_bytes(with_text(kept.decode(), random.Random(seed), odd))
     case = tuning.Case("m-2-cores", "mnist_mlp", "pytorch", "0a1b2c3d", "complete")
+    if text:
+        path.write_bytes(damage.of_bytes(kept, seed))
+    else:
+        changed = damage.of_values(yaml.safe_load(kept), value, seed)
+        written = yaml.safe_dump(changed, allow_unicode=True)
+        path.write_text(written, encoding="utf-8", errors="replace")
     try:
+        answered(files.read_yaml, path)
         if name == "tuned.yaml":
-            answered(lambda: tuning.settings_of("tuned", path, case))
-            answered(lambda: tuning.find(path, case))
+            answered(tuning.settings_of, "tuned", path, case)
+            answered(tuning.find, path, case)
         else:
-            answered(lambda: load_all(root))
-            answered(lambda: call.check_file(path))
-        answered(lambda: files.read_yaml(path))
+            answered(wanted.read, None, root)
+            answered(recipes.load, root / "config/workloads.yaml")
+            answered(call.check_file, path)
     finally:
         path.write_bytes(kept)
 
 
-@MUTANTS
-@given(data=st.data())
-def test_settings_as_snakemake_merges_them(data):
+@fuzzed
+@given(value=damage.values, seed=damage.seeds)
+def test_settings_as_snakemake_merges_them(value, seed):
     """Of any types, as from other configuration files and from the command line."""
     content = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    place = data.draw(st.sampled_from(list(places(content))))
-    how = data.draw(st.sampled_from(["set", "set", "drop", "rename"]))
-    changed = with_value(content, place, data.draw(values), how)
-    answered(lambda: wanted.read(changed))
+    answered(wanted.read, damage.of_values(content, value, seed))
 
 
 # No word of a call has a NUL in it.
-WORDS = st.lists(
-    st.one_of(
-        st.sampled_from(["--config", "-C", "--configfile", "--profile", "-n", "advise", "--"]),
-        st.sampled_from(["runs=2", "data={source: auto}", "data=[", "workloads", "x=", "=x", "=="]),
-        st.sampled_from([f"data={odd}" for odd in ODD] + ODD),
-        st.text(max_size=10),
-    ).filter(lambda word: "\x00" not in word),
+ODD = [word for word in damage.WORDS if "\x00" not in word]
+CALLS = st.lists(
+    st.sampled_from(["--config", "-C", "--configfile", "--profile", "-n", "advise", "--", "runs=2"])
+    | st.sampled_from(["data={source: auto}", "data=[", "workloads", "x=", "=x", "==", *ODD])
+    | st.sampled_from([f"data={odd}" for odd in ODD])
+    | st.text(max_size=10).filter(lambda word: "\x00" not in word),
     max_size=6,
 )
 
 
-@MUTANTS
-@given(words=WORDS)
+@fuzzed
+@given(words=CALLS)
 def test_the_words_of_a_call(words):
-    answered(lambda: call.check_words(words))
-
-
-@MUTANTS
-@given(words=WORDS)
-def test_the_targets_of_a_call(words):
-    def check():
+    def check_targets():
         targets = {"advise", "report", "results/report.html"}
         # Snakemake's own parser has refused the others, and its answer to a word is not ours.
         with redirect_stderr(io.StringIO()), suppress(SystemExit):
             call.check_targets(["snakemake", *words], targets, {"fetch"}, lambda path: "x" in path)
 
-    answered(check)
+    answered(call.check_words, words)
+    answered(check_targets)
 
 
 # Those that end after they have read what they were given, or write below a folder of the test.
@@ -231,41 +132,27 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-@settings(
-    max_examples=max(5, MUTANTS.max_examples // 10),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@fewer
 @given(data=st.data())
 def test_a_command_line(script, data, tmp_path_factory):
     words = list(SCRIPTS[script])
-    options = [word for word in words if word.startswith("--")]
+    odd = [*ODD, "--nonsense", "-x", "--seed", "--trial=0", "--scale=ful"]
+    odd += [word for word in words if word.startswith("--")]
     for _ in range(data.draw(st.integers(1, 3))):
         place = data.draw(st.integers(0, len(words)))
-        odd = st.one_of(
-            st.sampled_from([one for one in ODD if "\x00" not in one]),
-            st.sampled_from([*options, "--nonsense", "-x", "--seed", "--trial=0", "--scale=ful"]),
-            st.text(string.printable, max_size=10),
-        )
-        words[place : place + data.draw(st.integers(0, 1))] = [data.draw(odd)]
-    folder = tmp_path_factory.getbasetemp() / "lines"
+        words[place : place + data.draw(st.integers(0, 1))] = [data.draw(st.sampled_from(odd))]
+    folder = Path(tmp_path_factory.getbasetemp(), "lines")
     folder.mkdir(exist_ok=True)
-    module = importlib.import_module(script)
-    said, begin = io.StringIO(), time.monotonic()
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        with (
-            mock.patch.object(sys, "argv", [f"{script}.py", *words]),
-            redirect_stdout(said),
-            redirect_stderr(said),
-            pytest.raises(SystemExit) as ended,
-        ):
-            errors.run(module.main)
-    finally:
-        os.chdir(before)
+    module, said, begin = importlib.import_module(script), io.StringIO(), time.monotonic()
+    with (
+        chdir(folder),
+        mock.patch.object(sys, "argv", [f"{script}.py", *words]),
+        redirect_stdout(said),
+        redirect_stderr(said),
+        pytest.raises(SystemExit) as ended,
+    ):
+        errors.run(module.main)
     assert time.monotonic() - begin < HANGS_S
-    if isinstance(ended.value.code, str):
-        line = ended.value.code
+    if isinstance(line := ended.value.code, str):
         assert line.startswith("epochcost: ") and line.isprintable() and len(line) < 1000
     assert not list(folder.rglob("pwn"))

@@ -1,59 +1,27 @@
 """Damaged price files, billing rules and catalogues: right rows, or one line that says why.
 
-The variable EPOCHCOST_FUZZ is the number of examples of each test (100 without it); of those that
-refresh prices, a quarter of it.
+The variable EPOCHCOST_FUZZ is the number of examples (100); fewer refresh prices.
 """
 
 import contextlib
 import csv
 import io
 import math
-import os
+import random
 import runpy
 import sys
 from datetime import UTC, datetime
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from fuzz import damage
+from fuzz.damage import fewer, fuzzed, seeds
+from hypothesis import given
 from hypothesis import strategies as st
 
 from epochcost import ROOT
 from epochcost.errors import InputError, one_line
 from epochcost.money import billing, billing_rules, catalogues, prices
-
-EXAMPLES = int(os.environ.get("EPOCHCOST_FUZZ", "100"))
-CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large]
-fuzzed = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=CHECKS)
-# Those that run the script, which takes longer.
-refreshing = settings(fuzzed, max_examples=max(1, EXAMPLES // 4))
-
-# What people and programs write into cells.
-ODD = st.sampled_from(
-    ["", " ", "0", "-0", "-1", "1e999", "1e-320", "nan", "NaN", "inf", "-inf", "1_5", "0x10", "1,5",
-     "1e6", "1e7", "٣", "½", "True", "None", "null", "#REF!", "=1+1", "USD", "EUR", "on_demand",
-     "monthly", "free", "spot", "owned", "2026-07-09", "20260709", "2026-02-30", "0000-00-00",
-     "9999-12-31", "2026-07-09T00:00", "local", "\x00", "\r", "\n", '"', '""', "'", "\ufeff",
-     "\u2028", "\ud7ff", "a" * 5000, "GPU 1 + machine", "GPU 0.1 + machine 0.2", "60", "3600",
-     "../..", "$(id)"]
-) | st.text(max_size=8).filter(lambda text: text.isprintable()) | st.floats().map(repr)  # fmt: skip
-
-
-BOM = b"\xef\xbb\xbf"
-
-
-def damage(content: bytes, draw) -> bytes:
-    """Content with a few bytes taken out, put in or doubled."""
-    for _ in range(draw(st.integers(1, 4))):
-        place = draw(st.integers(0, len(content)))
-        length = draw(st.integers(0, 40))
-        put = draw(
-            st.binary(max_size=6)
-            | st.sampled_from([b",", b'"', b"\n", b"\r", b"\r\n", b"\x00", b"\xff", BOM, b"-"])
-            | st.just(content[place : place + length])
-        )  # fmt: skip
-        content = content[:place] + put + content[place + draw(st.integers(0, length)) :]
-    return content
 
 
 def lines_of(path, *hardware: str) -> list[list[str]]:
@@ -116,89 +84,79 @@ def loads(path) -> list[prices.Price] | None:
     return known
 
 
-@fuzzed
-@given(st.data())
-def test_damaged_bytes_of_a_price_file(folder, data):
-    path = folder / "prices.csv"
-    path.write_bytes(damage(written(BOOK[:6]).encode(), data.draw))
-    loads(path)
+def with_odd_cell(rows: list[list[str]], word: str, seed: int) -> tuple[list[list[str]], int]:
+    """The rows with another word in one cell, and which row that is in."""
+    rng, rows = random.Random(seed), [list(row) for row in rows]
+    place = rng.randrange(1, len(rows))
+    rows[place][rng.randrange(len(rows[0]))] = word
+    return rows, place
+
+
+def with_odd_columns(rows: list[list[str]], word: str, seed: int) -> list[list[str]]:
+    rng, rows = random.Random(seed), [list(row) for row in rows]
+    column, other = (rng.randrange(len(rows[0])) for _ in range(2))
+    match rng.randrange(5):
+        case 0:
+            return [row[:column] + row[column + 1 :] for row in rows]
+        case 1:
+            return [[*row, row[column]] for row in rows]
+        case 2:
+            rows[0][column] = word
+        case 3:
+            rows[0][column], rows[0][other] = rows[0][other], rows[0][column]
+        case 4:
+            rows[rng.randrange(len(rows))] = rows[1][:column]
+    return rows
 
 
 @fuzzed
-@given(
-    text=st.sampled_from([written(BOOK), written(OLD)]),
-    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp500", "cp1252"]),
-    ending=st.sampled_from(["\n", "\r\n", "\r", "\n\n", "\x85"]),
-    letter=st.sampled_from(["", "ü", "€"]),
-)
-def test_a_price_file_of_another_encoding(folder, text, encoding, ending, letter):
-    path = folder / "prices.csv"
-    try:
-        content = text.replace("catalogue", f"catal{letter}gue").replace("\n", ending)
-        path.write_bytes(content.encode(encoding))
-    except UnicodeEncodeError:
-        return
+@given(word=damage.words, seed=seeds, whole=st.booleans())
+def test_a_damaged_price_file(folder, word, seed, whole):
+    rows = BOOK[:6] if whole else with_odd_columns(BOOK, word, seed)
+    content = written(rows).encode("utf-8", "replace")
+    (folder / "prices.csv").write_bytes(damage.of_bytes(content, seed) if whole else content)
+    loads(folder / "prices.csv")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp500", "cp1252"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r", "\n\n", "\x85"])
+@pytest.mark.parametrize("letter", ["", "ü", "€"])
+def test_a_price_file_of_another_encoding(folder, encoding, ending, letter):
+    path, text = folder / "prices.csv", written(BOOK)
+    content = text.replace("catalogue", f"catal{letter}gue").replace("\n", ending)
+    path.write_bytes(content.encode(encoding, "replace"))
     known = loads(path)
-    if encoding.startswith("utf-8") and ending in ("\n", "\r\n", "\r", "\n\n"):
+    if encoding.startswith("utf-8") and ending != "\x85":
         assert len(known) == text.count("\n") - 1
     if encoding in ("utf-16", "utf-32", "cp500"):
         assert known is None
 
 
 @fuzzed
-@given(st.data())
-def test_an_odd_cell_of_a_price_file(folder, sound_files, data):
+@given(name=st.sampled_from(["book", "old"]), word=damage.words, seed=seeds)
+def test_an_odd_cell_of_a_price_file(folder, sound_files, name, word, seed):
     """The other rows are as they were."""
-    name = data.draw(st.sampled_from(sorted(sound_files)))
     text, before = sound_files[name]
-    rows = list(csv.reader(io.StringIO(text)))
+    rows, place = with_odd_cell(list(csv.reader(io.StringIO(text))), word, seed)
     path = folder / "prices.csv"
-    place = data.draw(st.integers(1, len(rows) - 1))
-    column = data.draw(st.integers(0, len(rows[0]) - 1))
-    rows[place][column] = data.draw(ODD)
-    path.write_text(written(rows), encoding="utf-8", newline="")
+    path.write_text(written(rows), encoding="utf-8", errors="replace", newline="")
     after = loads(path)
-    if after is None:
-        return
-    hardware = rows[0].index("hardware_id")
-    spoilt = {before[place - 1].hardware_id, rows[place][hardware]}
-    assert [price for price in after if price.hardware_id not in spoilt] == [
-        price for price in before if price.hardware_id not in spoilt
-    ]
+    if after is not None:
+        spoilt = {before[place - 1].hardware_id, rows[place][rows[0].index("hardware_id")]}
+        assert [price for price in after if price.hardware_id not in spoilt] == [
+            price for price in before if price.hardware_id not in spoilt
+        ]
 
 
 @fuzzed
-@given(st.data())
-def test_odd_columns_of_a_price_file(folder, data):
-    rows = [list(row) for row in BOOK]
-    column = data.draw(st.integers(0, len(rows[0]) - 1))
-    match data.draw(st.sampled_from(["drop", "double", "rename", "swap", "short"])):
-        case "drop":
-            rows = [row[:column] + row[column + 1 :] for row in rows]
-        case "double":
-            rows = [[*row, row[column]] for row in rows]
-        case "rename":
-            rows[0][column] = data.draw(ODD)
-        case "swap":
-            other = data.draw(st.integers(0, len(rows[0]) - 1))
-            rows[0][column], rows[0][other] = rows[0][other], rows[0][column]
-        case "short":
-            rows[data.draw(st.integers(0, len(rows) - 1))] = rows[1][:column]
-    (folder / "prices.csv").write_text(written(rows), encoding="utf-8")
-    loads(folder / "prices.csv")
-
-
-@fuzzed
-@given(st.data())
-def test_damaged_billing_rules(folder, data):
+@given(word=damage.words, seed=seeds, whole=st.booleans())
+def test_damaged_billing_rules(folder, word, seed, whole):
     path = folder / "billing.csv"
-    if data.draw(st.booleans()):
-        path.write_bytes(damage(written(RULES).encode(), data.draw))
+    if whole:
+        path.write_bytes(damage.of_bytes(written(RULES).encode(), seed))
     else:
-        rows = [list(row) for row in RULES]
-        column = data.draw(st.integers(0, len(rows[0]) - 1))
-        rows[data.draw(st.integers(0, len(rows) - 1))][column] = data.draw(ODD)
-        path.write_text(written(rows), encoding="utf-8", newline="")
+        rows, _ = with_odd_cell(RULES, word, seed)
+        path.write_text(written(rows), encoding="utf-8", errors="replace", newline="")
     try:
         found = billing_rules.load(path)
     except InputError as error:
@@ -208,43 +166,32 @@ def test_damaged_billing_rules(folder, data):
 
 
 HEAD = "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Price,SpotPrice,Region"
+# Catalogues of providers, and which hardware each line prices.
 CATALOGUE = {
-    "aws": [
-        "g5.xlarge,A10G,1,4,16,1.1,0.4,us-east-1",
-        "g4dn.xlarge,T4,1,4,16,0.6,0.2,us-east-1",
-    ],
-    "gcp": [
-        "n1-standard-4,,,4,15,0.19,0.06,us-central1",
-        ",T4,1,,,0.36,0.15,us-central1",
-    ],
-    "lambda": ["gpu_1x_gh200,GH200,1,64,432,1.99,,us-east-1"],
-    "vast": ['1x-H200-32-65536,H200,1,32,64,2.65,0.00,"France, FR, EU"'],
+    "aws": {
+        "g5.xlarge,A10G,1,4,16,1.1,0.4,us-east-1": "aws-g5.xlarge",
+        "g4dn.xlarge,T4,1,4,16,0.6,0.2,us-east-1": "aws-g4dn.xlarge",
+    },
+    "gcp": {
+        "n1-standard-4,,,4,15,0.19,0.06,us-central1": "gce-t4",
+        ",T4,1,,,0.36,0.15,us-central1": "gce-t4",
+    },
+    "lambda": {"gpu_1x_gh200,GH200,1,64,432,1.99,,us-east-1": "lambda-gpu-1x-gh200"},
+    "vast": {'1x-H200-32-65536,H200,1,32,64,2.65,0.00,"France, FR, EU"': "vast-1x-h200-32-65536"},
 }
-# Which line prices what.
-OF_LINE = {
-    ("aws", 0): {"aws-g5.xlarge"},
-    ("aws", 1): {"aws-g4dn.xlarge"},
-    ("gcp", 0): {"gce-t4"},
-    ("gcp", 1): {"gce-t4"},
-    ("lambda", 0): {"lambda-gpu-1x-gh200"},
-    ("vast", 0): {"vast-1x-h200-32-65536"},
-}
-NAMES = ("g5.xlarge", "g4dn.xlarge", "n1-standard-4", "T4", "gpu_1x_gh200", "1x-H200-32-65536")
 
 
-def refreshed(folder, files: dict[str, bytes]) -> tuple[dict[tuple, float], str]:
+def refreshed(folder, catalogues_: dict[str, bytes]) -> tuple[dict[tuple, float], str]:
     """The new prices that scripts/prices.py adds by a catalogue, and what it says.
 
     The old rows are as they were, the file is sound, and no price has jumped.
     """
-    book = folder / "book.csv"
-    before = written(BOOK)
+    book, before = folder / "book.csv", written(BOOK)
     book.write_text(before, encoding="utf-8")
-    for name, content in files.items():
+    for name, content in catalogues_.items():
         (folder / name).mkdir(exist_ok=True)
         (folder / name / "vms.csv").write_bytes(content)
-    command = ["prices.py", "--prices", str(book), "--catalogue", str(folder)]
-    out = io.StringIO()
+    command, out = ["prices.py", "--prices", str(book), "--catalogue", str(folder)], io.StringIO()
     with (
         mock.patch.object(sys, "argv", command),
         contextlib.redirect_stdout(out),
@@ -253,83 +200,59 @@ def refreshed(folder, files: dict[str, bytes]) -> tuple[dict[tuple, float], str]
         runpy.run_path(str(ROOT / "scripts/prices.py"), run_name="__main__")
     text = book.read_text(encoding="utf-8")
     assert text.startswith(before)
-    if isinstance(ended.value.code, str):
-        assert ended.value.code.startswith("epochcost: ")
-        assert "\n" not in ended.value.code
+    if isinstance(said := ended.value.code, str):
+        assert said.startswith("epochcost: ") and "\n" not in said
         assert text == before
-        return {}, ended.value.code
+        return {}, said
     assert not ended.value.code
     sound(prices.load(book))
-    old = {(row[0], row[BOOK[0].index("price_kind")]): row for row in BOOK[1:]}
-    place = BOOK[0].index("price_per_hour")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    known = {(row["hardware_id"], row["price_kind"]): row for row in rows[: len(BOOK) - 1]}
     new = {}
-    for row in list(csv.DictReader(io.StringIO(text)))[len(BOOK) - 1 :]:
+    for row in rows[len(BOOK) - 1 :]:
         key = row["hardware_id"], row["price_kind"]
         assert key not in new
         assert row["as_of"] == datetime.now(UTC).date().isoformat()
         new[key] = float(row["price_per_hour"])
-        known = float(old[key][place])
-        assert known / catalogues.JUMP <= new[key] <= known * catalogues.JUMP
+        before_usd = float(known[key]["price_per_hour"])
+        assert before_usd / catalogues.JUMP <= new[key] <= before_usd * catalogues.JUMP
     return new, out.getvalue()
 
 
-def catalogue() -> dict[str, list[str]]:
-    return {name: [HEAD, *lines] for name, lines in CATALOGUE.items()}
-
-
-def as_files(lines: dict[str, list[str]]) -> dict[str, bytes]:
-    return {
-        name: "\n".join(those).encode("utf-8", "surrogatepass") for name, those in lines.items()
-    }
+def whole() -> dict[str, list[bytes]]:
+    """The lines of each catalogue."""
+    return {name: [HEAD.encode(), *map(str.encode, lines)] for name, lines in CATALOGUE.items()}
 
 
 @pytest.fixture(scope="module")
 def good(folder):
-    new, _ = refreshed(folder, as_files(catalogue()))
+    new, _ = refreshed(folder, {name: b"\n".join(lines) for name, lines in whole().items()})
     assert len(new) == 8
     return new
 
 
-@refreshing
-@given(st.data())
-def test_an_odd_line_of_a_catalogue_costs_no_other_its_price(folder, good, data):
-    files = catalogue()
-    provider, number = data.draw(st.sampled_from(sorted(OF_LINE)))
-    line = files[provider][number + 1]
-    if data.draw(st.booleans()):
-        cells = next(csv.reader([line]))
-        cells[data.draw(st.integers(0, len(cells) - 1))] = data.draw(ODD)
-        line = written([cells]).removesuffix("\n")
-        content = line.encode("utf-8", "surrogatepass")
-    else:
-        content = damage(line.encode(), data.draw)
-    found = as_files(files)
-    found[provider] = b"\n".join(
-        content if place == number + 1 else other.encode()
-        for place, other in enumerate(files[provider])
-    )
-    new, said = refreshed(folder, found)
-    mine = OF_LINE[provider, number]
-    kept = {key: usd for key, usd in good.items() if key[0] not in mine}
-    assert {key: usd for key, usd in new.items() if key[0] not in mine} == kept, said
-    for key in good.keys() - new.keys():
-        assert key[0] in said
-
-
-@refreshing
-@given(st.data())
-def test_a_damaged_catalogue(folder, good, data):
-    """What is not damaged is kept: the prices of the other providers."""
-    files = as_files(catalogue())
-    provider = data.draw(st.sampled_from(sorted(files)))
-    files[provider] = data.draw(
-        st.sampled_from([b"", b"\n", b"<html>", b"\x00" * 100, HEAD.encode(), HEAD.encode() * 2])
-        | st.just(damage(files[provider], data.draw))
-        | st.binary(max_size=200)
-    )
-    new, said = refreshed(folder, files)
-    own = {
-        hardware for (name, _), those in OF_LINE.items() if name == provider for hardware in those
-    }
+@pytest.mark.parametrize("damaged", ["cell", "line", "file"])
+@fewer
+@given(provider=st.sampled_from([*CATALOGUE]), word=damage.words, seed=seeds)
+def test_what_is_damaged_in_a_catalogue_costs_no_other_its_price(
+    folder, good, damaged, provider, word, seed
+):
+    rng, files = random.Random(seed), whole()
+    place = rng.randrange(len(CATALOGUE[provider]))
+    lines, own = files[provider], set(CATALOGUE[provider].values())
+    if damaged != "file":
+        own = {[*CATALOGUE[provider].values()][place]}
+        lines[place + 1] = damage.of_bytes(lines[place + 1], seed)
+    if damaged == "cell":
+        cells = next(csv.reader([[*CATALOGUE[provider]][place]]))
+        cells[rng.randrange(len(cells))] = word
+        lines[place + 1] = written([cells]).removesuffix("\n").encode("utf-8", "replace")
+    content = {name: b"\n".join(those) for name, those in files.items()}
+    if damaged == "file":
+        content[provider] = damage.of_bytes(content[provider], seed)
+    new, said = refreshed(folder, content)
     kept = {key: usd for key, usd in good.items() if key[0] not in own}
     assert {key: usd for key, usd in new.items() if key[0] not in own} == kept, said
+    if damaged != "file":
+        for key in good.keys() - new.keys():
+            assert key[0] in said
