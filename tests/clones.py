@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from epochcost import ROOT
+from epochcost.measure import machine
 from epochcost.record.names import RunName
 
 BIN = Path(sys.executable).parent
@@ -69,6 +70,13 @@ class Clone:
         """Make a git repository of the clone; returns the commit."""
         return commit(self.folder)
 
+    def copy(self, folder: Path) -> "Clone":
+        """The clone as it is, in another folder, with its environment."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        made = Clone(folder)
+        made.environment = self.environment
+        return made
+
     def configure(self, **settings) -> None:
         """Set keys of config/config.yaml."""
         path = self.folder / "config/config.yaml"
@@ -108,6 +116,9 @@ def make_clone(folder: Path, whole: bool = False) -> Clone:
     }
     clone.configure(python={name: str(path) for name, path in families.items()})
     _ignore_load(folder)
+    # What was shipped of this very machine would count as measured here.
+    for path in (folder / "data/measured").glob(f"*{machine.facts().id}*"):
+        path.unlink()
     if not whole:
         _trim(folder)
     return clone

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -48,12 +49,13 @@ SHARED = ("slurm", "quick")
 
 @pytest.hookimpl(tryfirst=True)  # before xdist, which reads the groups
 def pytest_collection_modifyitems(items):
-    """Keep the tests of a file, or of what they share, in one worker; trainings begin first."""
-    trains = {item.path for item in items if "pythons" in item.fixturenames}
+    """Keep the tests of a file, or of what they share, in one worker; the longest begin first."""
+    trainings = Counter()
     for item in items:
         shared = [name for name in SHARED if name in item.fixturenames]
         item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.path.stem))
-    items.sort(key=lambda item: ("slurm" not in item.fixturenames, item.path not in trains))
+        trainings[item.path] += ("pythons" in item.fixturenames) + 9 * (shared == ["slurm"])
+    items.sort(key=lambda item: -trainings[item.path])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -83,10 +85,10 @@ def pythons() -> dict[str, Path]:
     return found
 
 
-@pytest.fixture(scope="module")
-def clone(tmp_path_factory, pythons) -> Clone:
+@pytest.fixture
+def clone(tmp_path, pythons) -> Clone:
     """A fresh clone that shares the frameworks' environments of this one."""
-    return make_clone(tmp_path_factory.mktemp("clone") / "epochcost")
+    return make_clone(tmp_path / "epochcost")
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,9 @@ import measured as shipped
 import pandas as pd
 import pytest
 from clones import BIN, make_clone
-from observed import coherent
+from observed import put_quick_run
 
 from epochcost import ROOT
-from epochcost.measure import machine
 
 pytestmark = pytest.mark.slow
 
@@ -30,14 +29,7 @@ def measured(tmp_path_factory):
         data={"source": "synthetic", "mirror": ""},
     )
     shutil.copytree(shipped.folder(), clone.folder / "results/runs")
-    record = json.loads((ROOT / "tests/record/quick.json").read_text())
-    here = machine.facts()
-    record["machine"] |= {
-        key: getattr(here, key) for key in ("id", "usable_cores", "logical_cores")
-    }
-    record["data"]["source"] = "synthetic"
-    path = clone.folder / "results/runs/local/mnist_mlp/keras-tensorflow/default-99.json"
-    path.write_text(json.dumps(coherent(record)))
+    put_quick_run(clone.folder, json.loads((ROOT / "tests/record/quick.json").read_text()))
     return clone
 
 
