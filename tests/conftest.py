@@ -60,8 +60,13 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session", autouse=True)
 def lock(tmp_path_factory) -> None:
-    """A lock of their own: no test waits for a training that somebody else has on the machine."""
-    os.environ[machine_lock.LOCK] = str(tmp_path_factory.mktemp("lock") / "training.lock")
+    """A lock of their own: no test waits for a training that somebody else has on the machine.
+
+    The workers of one call share it, as two trainings at once take longer than one after the other.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    os.environ[machine_lock.LOCK] = str(shared / "training.lock")
 
 
 @pytest.fixture(scope="session")
