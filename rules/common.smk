@@ -33,7 +33,7 @@ KNOWN, NEEDS, PLAN, MACHINE = OPENED.known, OPENED.needs, OPENED.plan, OPENED.ne
 # What trainings wait for comes before any of them, so that they follow each other without a gap.
 FIRST = 1_000_000
 # The pictures of a workload: relative to the published baseline, and what a buyer looks at.
-COMPARED, TO_CHOOSE_FROM = ["time", "cost"], ["frontier", "bill", "history"]
+COMPARED, TO_CHOOSE_FROM = ["machines", "machines-narrow"], ["frontier", "bill", "history"]
 
 
 def here(path):

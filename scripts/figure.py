@@ -1,7 +1,8 @@
-"""Draw one workload: time and cost over the K80, the options, a bill in its parts, the history.
+"""Draw one workload: time and cost by machine, the options, a bill in its parts, the history.
 
 In: relative.csv, options.csv, history.csv and runs.csv of results/tables, data/published/
-baselines.csv. Out: <output>/<workload>-time, -cost, -frontier, -bill and -history, as SVG and PNG.
+baselines.csv. Out, as SVG and PNG: <output>/<workload>-machines (and -machines-narrow, for phones),
+-frontier, -bill and -history.
 """
 
 from pathlib import Path
@@ -13,7 +14,7 @@ from epochcost import errors, schemas, settings
 from epochcost.models import workloads
 from epochcost.money import billing, history
 from epochcost.results import tables
-from epochcost.show.figures import bars, frontier, selection, style, waterfall
+from epochcost.show.figures import dots, frontier, selection, style, waterfall
 from epochcost.show.figures import history as history_figure
 
 
@@ -31,7 +32,7 @@ def main() -> None:
         name: tables.read(arguments.tables / f"{name}.csv")
         for name in ("relative", "options", "history", "runs")
     }
-    drawn = _compared(found["relative"], baseline, title, order)
+    drawn = _machines(found["relative"], baseline, order)
     drawn |= _to_choose_from(
         found, baseline, title, billing.Rental(**dict(arguments.settings.billing))
     )
@@ -39,16 +40,19 @@ def main() -> None:
         style.save(figure, arguments.output / f"{arguments.workload}-{name}")
 
 
-def _compared(
-    relative: pd.DataFrame, baseline: pd.Series, title: str, hardware: list[str]
+def _machines(
+    relative: pd.DataFrame, baseline: pd.Series, hardware: list[str]
 ) -> dict[str, Figure]:
-    """Time and cost relative to the baseline, as bars."""
+    """Time and cost side by side, and for a phone one below the other."""
     side_by_side = selection.side_by_side(relative)
     rows = selection.rows_of(side_by_side, baseline.workload, baseline.baseline, hardware)
-    # What was trained on another number of samples cannot be compared with this picture's bars.
-    rows = rows[rows.time_relative.notna()].reset_index(drop=True)
-    base = bars.Base("K80", "TensorFlow", baseline.price_book, baseline.price_per_hour_usd)
-    return {quantity.name: bars.draw(rows, quantity, title, base) for quantity in bars.QUANTITIES}
+    one = rows[rows.time_relative.eq(1) & rows.source_id.eq(baseline.baseline)].iloc[0]
+    price = baseline.price_per_hour_usd
+    base = dots.Base("K80", "TensorFlow", baseline.price_book, price, one.time_s, one.cost_usd)
+    return {
+        name: dots.draw(rows, baseline.workload, base, narrow=bool(narrow))
+        for name, narrow in (("machines", False), ("machines-narrow", True))
+    }
 
 
 def _to_choose_from(

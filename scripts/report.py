@@ -14,7 +14,7 @@ from epochcost.measure import machine
 from epochcost.models import workloads
 from epochcost.record import hosts, record
 from epochcost.record.types import document
-from epochcost.results import tables
+from epochcost.results import rows, tables
 from epochcost.show import answer, page
 from epochcost.show.figures import selection
 
@@ -42,15 +42,18 @@ def main() -> None:
     sentences += answer.worth_a_full_run(runs, here) + answer.failures(runs)
     aside = tables.read(arguments.tables / "set_aside.csv")
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
+    machines, paths = _read(arguments.records, set(aside.path), arguments.report.parent)
+    links = page.records_of(runs, paths)
     html = page.render(
         sentences,
         own[tables.made_here(own)],
-        _sections(relative, baselines, arguments.figures),
+        _sections(relative, baselines, arguments.figures, links),
         runs,
-        _machines(arguments.records, set(aside.path)),
+        machines,
         tables.read(arguments.tables / "noise.csv"),
         sources[sources.source_id.isin(relative.source_id)].to_dict("records"),
         aside.to_dict("records"),
+        links,
     )
     files.write_text(arguments.report, html)
     # Shown on a terminal, which would obey control characters in a record.
@@ -58,37 +61,42 @@ def main() -> None:
     files.write_text(arguments.answer, "\n".join(lines) + "\n" if lines else "")
 
 
-def _sections(relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path) -> list[page.Section]:
+def _sections(
+    relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path, links: dict
+) -> list[page.Section]:
     lists, order = workloads.read(), list(schemas.read("hardware"))
     sections = []
     for base in baselines[baselines.scope.eq("all")].itertuples():
         rows = selection.rows_of(relative, base.workload, base.baseline, order)
         title = lists.title(base.workload)
-        pictures = {name: figures / f"{base.workload}-{name}.svg" for name in page.PICTURES}
-        sections.append(page.section(base.workload, title, rows, pictures))
+        drawn = (*page.PICTURES, *page.NARROW)
+        pictures = {name: figures / f"{base.workload}-{name}.svg" for name in drawn}
+        sections.append(page.section(base.workload, title, rows, pictures, links))
     for workload in sorted(relative[relative.baseline.isna()].workload.unique()):
         rows = selection.rows_without_baseline(relative, workload)
         title = lists.title(workload)
-        sections.append(page.section(workload, title, rows, {}))
+        sections.append(page.section(workload, title, rows, {}, links))
     return sections
 
 
-def _machines(folder: Path, aside: set[str]) -> list[dict]:
-    """Each host as its newest record has it, with the framework versions that ran on it.
+def _read(folder: Path, aside: set[str], page_at: Path) -> tuple[list[dict], dict[str, str]]:
+    """Each host as its newest record has it, with its software; and the place of each record.
 
     Args:
         aside: the records that do not count.
+        page_at: the folder that places are seen from.
     """
     machines: dict[str, dict] = {}
-    contents = (content for path, content in record.read_all(folder) if str(path) not in aside)
-    for content in sorted(contents, key=lambda content: content.run.started_at):
+    found = [(path, one) for path, one in record.read_all(folder) if str(path) not in aside]
+    for _, content in sorted(found, key=lambda pair: pair[1].run.started_at):
         key = hosts.key_of(content)
         software = machines.get(key, {"software": []})["software"]
         version = content.software.framework_version
         if version not in software:
             software.append(version)
         machines[key] = {**document(content.machine), "software": software}
-    return list(machines.values())
+    paths = {rows.run_id(one): os.path.relpath(path, page_at) for path, one in found}
+    return list(machines.values()), paths
 
 
 if __name__ == "__main__":

@@ -1,26 +1,31 @@
 """The report: one HTML page that needs no network."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 import pandas as pd
 
 from epochcost import __version__
+from epochcost.results.identity import GROUP
 from epochcost.results.tables import made_here
 from epochcost.show.wording import amounts, names, remarks
 
-# Alternative text for the pictures of a workload.
+# What the pictures of a workload show.
 PICTURES = {
-    "time": "time vs the K80 baseline; the values are in the table below",
-    "cost": "cost vs the K80 baseline; the values are in the table below",
-    "frontier": "bill against time of what can be had; the values are in tables/options.csv",
+    "machines": "time and cost by machine, over the K80 of the study",
+    "frontier": "bill against time of what can be had",
     "bill": "the parts of the cheapest bill here",
     "history": "what the published trainings have cost since, and what changed it",
 }
+# Versions of pictures for a phone.
+NARROW = ("machines-narrow",)
+# Sentences of the answer that are shown first; the others are folded.
+_FIRST = 3
 # Of noise.csv, the page shows no more rows than this.
 _MOST_NOTED = 200
 # And of set_aside.csv.
@@ -30,11 +35,12 @@ _TEMPLATE = Path(__file__).with_name("page.html.j2")
 
 @dataclass(frozen=True)
 class Section:
-    """A workload on the page: its pictures and its rows."""
+    """A workload on the page: its pictures, what the first one says, and its rows."""
 
     workload: str
     title: str
     measured: bool
+    said: str
     pictures: dict[str, str]
     rows: list[dict[str, Any]]
 
@@ -48,6 +54,7 @@ def render(
     noise: pd.DataFrame,
     sources: list[dict[str, str]],
     aside: Sequence[dict[str, str]] = (),
+    links: Mapping[tuple, list[str]] | None = None,
 ) -> str:
     """The page as HTML.
 
@@ -59,21 +66,26 @@ def render(
         noise: noise.csv.
         sources: rows of data/published/sources.csv whose figures the page shows.
         aside: rows of set_aside.csv.
+        links: the records behind each row (`records_of`).
     """
     own = runs[made_here(runs)]
     noise = noise[noise.run_id.isin(own.run_id)]
     newest = noise.sort_values("started_at", ascending=False, kind="stable").head(_MOST_NOTED)
+    ordered = sorted(sections, key=lambda section: not section.measured)
+    with_picture = [section for section in ordered if "machines" in section.pictures]
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
         answer=answer,
-        sections=sections,
+        most=_FIRST,
+        first=with_picture[0] if with_picture else None,
+        shown=_all_cells(shown, links or {}),
+        sections=ordered,
         failed=own[own.status.eq("failed")].to_dict("records"),
         noisy=own[own.noise.fillna("").ne("")].to_dict("records"),
         synthetic=bool(shown.synthetic.any()),
         subset=bool((~shown.data_complete & ~shown.synthetic).any()),
-        predicted=bool(shown.predicted.any()),
         machines=machines,
         noise=[_noted(row) for row in newest.itertuples()],
         noise_left=len(noise) - len(newest),
@@ -85,23 +97,79 @@ def render(
     )
 
 
-def section(workload: str, title: str, rows: pd.DataFrame, pictures: dict[str, Path]) -> Section:
+def section(
+    workload: str,
+    title: str,
+    rows: pd.DataFrame,
+    pictures: dict[str, Path],
+    links: Mapping[tuple, list[str]] | None = None,
+) -> Section:
     """A section from the rows that its pictures show (`selection.rows_of`)."""
+    here = made_here(rows)
+    best = rows[here & rows.time_relative.notna()].sort_values("time_relative").head(1)
+    said = [
+        f"{row.hardware_label} with {names.framework(row.framework, row.variant)}: "
+        f"{amounts.ratio(row.time_relative)} the time of the K80"
+        for row in best.itertuples()
+    ]
     return Section(
         workload,
         title,
-        bool(made_here(rows).any()),
+        bool(here.any()),
+        "".join(said),
         {name: _embedded(path) for name, path in pictures.items()},
-        [
-            _cells(row)
-            for row in rows.assign(apart=names.tell_apart(rows), here=made_here(rows)).itertuples()
-        ],
+        _all_cells(rows, links or {}),
     )
+
+
+def records_of(runs: pd.DataFrame, paths: Mapping[str, str]) -> dict[tuple, list[str]]:
+    """The records of each training, by what identifies it (`identity.GROUP`).
+
+    Args:
+        runs: runs.csv.
+        paths: where the record of a run is, by its id, seen from the page.
+    """
+    found: dict[tuple, list[str]] = {}
+    there = runs[runs.run_id.isin(list(paths)) & runs.status.eq("ok")]
+    for key, run_id in zip(_keys(there), there.run_id, strict=True):
+        found.setdefault(key, []).append(paths[run_id])
+    return found
+
+
+def _keys(rows: pd.DataFrame) -> list[tuple]:
+    return list(rows[GROUP].astype(object).fillna("").itertuples(index=False, name=None))
+
+
+def _all_cells(rows: pd.DataFrame, links: Mapping[tuple, list[str]]) -> list[dict[str, Any]]:
+    if rows.empty or "workload" not in rows:
+        return []
+    rows = rows.assign(apart=names.tell_apart(rows), here=made_here(rows))
+    keys = _keys(rows) if links else [()] * len(rows)
+    return [
+        _cells(row) | {"records": [_linked(path) for path in links.get(key, [])]}
+        for row, key in zip(rows.itertuples(), keys, strict=True)
+    ]
+
+
+def _linked(path: str) -> dict[str, str]:
+    return {"link": quote(path), "name": Path(path).stem}
+
+
+def _plain(value: float) -> str:
+    """A number to sort by; empty for none."""
+    return "" if pd.isna(value) else f"{value:.6g}"
 
 
 def _cells(row) -> dict[str, Any]:
     return {
         "own": row.here,
+        "workload": row.workload,
+        "time_s": _plain(row.time_s),
+        "time_ratio": _plain(row.time_relative),
+        "cost_usd": _plain(row.cost_usd),
+        "cost_ratio": _plain(row.cost_relative),
+        "billed_usd": _plain(row.billed_usd),
+        "hourly": _plain(row.price_per_hour_usd),
         "hardware": row.hardware_label,
         "framework": names.framework(row.framework, row.variant),
         "version": row.framework_version,

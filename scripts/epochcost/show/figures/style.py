@@ -1,6 +1,8 @@
-"""How figures look: one colour per hardware, fonts, headlines."""
+"""How figures look: one colour and shape per framework, one colour per hardware, fonts, titles."""
 
 import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
@@ -12,8 +14,73 @@ import seaborn as sns
 
 from epochcost import files
 
-INK = "#222222"
-FAINT = "#767676"
+INK, FAINT, PAPER = "#222222", "#666666", "#ffffff"
+GRID, BAND = "#e6e6e6", "#dadada"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How a framework is drawn, and its name where there is little room."""
+
+    colour: str
+    shape: str
+    short: str
+
+
+# Of Okabe and Ito's colours, darkened where they lack contrast with paper (3:1).
+_MARKS = {
+    "keras-tensorflow": Mark("#c27c00", "o", "TF"),
+    "keras-torch": Mark("#b8558f", "s", "K-Torch"),
+    "keras-jax": Mark("#008a63", "^", "JAX"),
+    "pytorch": Mark("#c44f00", "D", "PyTorch"),
+    "fastai": Mark("#2c82c9", "v", "fastai"),
+    "keras-cntk": Mark("#4d4d4d", "P", "CNTK"),
+}
+_OTHER_MARK = Mark("#777777", "X", "other")
+
+# Where an axis of time can have a mark.
+SECONDS = tuple(
+    number * unit
+    for unit, numbers in (
+        (1, (0.1, 0.2, 0.5, 1, 2, 5, 10, 30)),
+        (60, (1, 2, 5, 10, 30)),
+        (3600, (1, 2, 5, 10, 20, 50, 100)),
+    )
+    for number in numbers
+)
+# Inches that a line of text takes, by its kind.
+_TITLE_LINE, _TEXT_LINE = 0.25, 0.17
+
+
+def mark(framework: str) -> Mark:
+    """The mark of a framework, the same in every figure."""
+    return _MARKS.get(framework, _OTHER_MARK)
+
+
+def few(
+    ticks: Sequence[float], low: float, high: float, most: int, at: float | None = None
+) -> list[float]:
+    """At most so many of the ticks from `low` to `high`; `at` is kept if it lies there."""
+    there = [tick for tick in ticks if low <= tick <= high]
+    if not there:
+        return []
+    step = -(-len(there) // most)
+    begin = there.index(at) % step if at in there else 0
+    return there[begin::step]
+
+
+def tick_of_seconds(value: float) -> str:
+    """A time at an axis, in its unit."""
+    for unit, seconds in (("h", 3600), ("min", 60)):
+        if value >= seconds:
+            return f"{value / seconds:g} {unit}"
+    return f"{value:g} s"
+
+
+def tick_of_dollars(value: float) -> str:
+    """An amount at an axis, never as 1e-05."""
+    return f"${value:.10f}".rstrip("0").rstrip(".")
+
 
 # Okabe and Ito's colours: distinct for colour-blind readers, and of different lightness.
 _HARDWARE_COLOURS = {
@@ -37,7 +104,8 @@ def apply() -> None:
     plt.rcParams.update(
         {
             "svg.hashsalt": "epochcost",
-            "font.family": "DejaVu Sans",
+            "svg.fonttype": "none",
+            "font.family": ["DejaVu Sans", "sans-serif"],
             "text.color": INK,
             "axes.labelcolor": INK,
             "xtick.color": INK,
@@ -53,6 +121,61 @@ def save(figure: plt.Figure, stem: Path) -> None:
         with files.atomic(stem.with_suffix(suffix)) as temporary:
             figure.savefig(temporary, format=suffix[1:], **options)
     plt.close(figure)
+
+
+@dataclass
+class Frame:
+    """The texts around the panels of a figure, and the room in inches that they take.
+
+    characters: that fit in a line of small text.
+    title: bold; grey: the line below it; notes: at the bottom, above the legend.
+    """
+
+    characters: int
+    title: str
+    grey: str
+    notes: Sequence[str] = ()
+
+    @property
+    def title_lines(self) -> list[str]:
+        """The title, in lines."""
+        return textwrap.wrap(self.title, int(self.characters * 0.66))
+
+    @property
+    def grey_lines(self) -> list[str]:
+        """The grey line, in lines."""
+        return textwrap.wrap(self.grey, self.characters)
+
+    @property
+    def note_lines(self) -> list[str]:
+        """The notes, in lines."""
+        return [line for note in self.notes for line in textwrap.wrap(note, self.characters)]
+
+    @property
+    def above(self) -> float:
+        """Inches above the panels."""
+        lines = len(self.title_lines), len(self.grey_lines)
+        return 0.1 + _TITLE_LINE * lines[0] + _TEXT_LINE * lines[1]
+
+    @property
+    def below(self) -> float:
+        """Inches that the notes take."""
+        return 0.1 + _TEXT_LINE * len(self.note_lines)
+
+    def write(self, figure: plt.Figure, bottom: float) -> None:
+        """Write the texts; `bottom` is where the notes end, in inches."""
+        _, height = figure.get_size_inches()
+        at = height - 0.1
+        for line in self.title_lines:
+            figure.text(0.01, at / height, line, va="top", fontsize=13, fontweight="bold")
+            at -= _TITLE_LINE
+        for line in self.grey_lines:
+            figure.text(0.01, at / height, line, va="top", fontsize=8.5, color=FAINT)
+            at -= _TEXT_LINE
+        at = bottom + self.below
+        for line in self.note_lines:
+            figure.text(0.01, at / height, line, va="top", fontsize=8.5, color=FAINT)
+            at -= _TEXT_LINE
 
 
 def headline(figure: plt.Figure, text: str) -> None:
