@@ -29,6 +29,7 @@ rule figure:
         "../envs/workflow.yaml"
     params:
         settings=KNOWN.part("figure"),
+        machine=MACHINE.id,  # which is named
     message:
         "Drawing {wildcards.workload}"
     shell:

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from epochcost import errors, schemas, settings
+from epochcost.measure import machine
 from epochcost.models import workloads
 from epochcost.money import billing, history
 from epochcost.results import tables
@@ -47,10 +48,10 @@ def _machines(
     side_by_side = selection.side_by_side(relative)
     rows = selection.rows_of(side_by_side, baseline.workload, baseline.baseline, hardware)
     one = rows[rows.time_relative.eq(1) & rows.source_id.eq(baseline.baseline)].iloc[0]
-    price = baseline.price_per_hour_usd
+    price, here = baseline.price_per_hour_usd, machine.facts().id
     base = dots.Base("K80", "TensorFlow", baseline.price_book, price, one.time_s, one.cost_usd)
     return {
-        name: dots.draw(rows, baseline.workload, base, narrow=bool(narrow))
+        name: dots.draw(rows, baseline.workload, base, here, narrow)
         for name, narrow in (("machines", False), ("machines-narrow", True))
     }
 

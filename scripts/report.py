@@ -44,10 +44,15 @@ def main() -> None:
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
     machines, paths = _read(arguments.records, set(aside.path), arguments.report.parent)
     links = page.records_of(runs, paths)
+    sections = _sections(relative, baselines, arguments.figures, links)
+    order = answer.workloads_of(own, baselines, here)
+    sections.sort(
+        key=lambda one: order.index(one.workload) if one.workload in order else len(order)
+    )
     html = page.render(
         sentences,
         own[tables.made_here(own)],
-        _sections(relative, baselines, arguments.figures, links),
+        sections,
         runs,
         machines,
         tables.read(arguments.tables / "noise.csv"),

@@ -67,14 +67,13 @@ def sentences(
         uncompared=own.time_relative.isna(),
     ).sort_values(["unfit", "synthetic", "uncompared", "time_s", "mixed_price_kinds"])
     said, left_out, unpriced = [], 0, False
-    workloads = sorted(own.workload.unique(), key=lambda name: (not _any(here, own, name), name))
-    for workload in workloads:
+    for workload in workloads_of(own, baselines, machine_id):
         rows = ranked[ranked.workload.eq(workload)]
         first = _first_choice(rows, host)
         shown = pd.concat([first, _best_other(rows, first.iloc[0])])
         shown = shown.assign(apart=names.tell_apart(shown, but="machine_id"))
         if host and host not in set(first.host):
-            was = "measured with " + first.host + ", maybe on another machine of this image"
+            was = "measured with " + first.host + ", maybe on another host"
             shown["apart"] = was.where(first.here).combine_first(shown.apart)
         best, *others = shown.itertuples()
         said.append(_of_best(best, len(rows[rows.here]) > 1))
@@ -88,6 +87,23 @@ def sentences(
         plural = "s are" if left_out > 1 else " is"
         said.append(f"{left_out} other result{plural} in the tables of the report.")
     return said
+
+
+def workloads_of(own: pd.DataFrame, baselines: pd.DataFrame, machine_id: str) -> list[str]:
+    """The workloads of own rows in the order of the answer.
+
+    Those measured on this machine come first, then those that compare with a published run; all in
+    the order of baselines.csv.
+    """
+    own = own[made_here(own)]
+    here, compared = own.machine_id.eq(machine_id), own.time_relative.notna()
+    order = list(dict.fromkeys(baselines.workload))
+
+    def place(name: str) -> tuple:
+        rank = order.index(name) if name in order else len(order)
+        return not _any(here, own, name), not _any(compared, own, name), rank, name
+
+    return sorted(own.workload.unique(), key=place)
 
 
 def failures(runs: pd.DataFrame) -> list[str]:
@@ -245,11 +261,12 @@ def _how(row) -> str:
         facts.append(f"median of {row.runs} {'quick ' if row.predicted else ''}runs{machines}")
     elif not row.predicted:
         facts.append("a single run")
-    if within:
+    later = _later(row)
+    if within and not later:
         # Repeats on one machine say nothing about another one.
         where = "" if row.machines > 1 else f" on {'this' if row.here else 'that'} machine"
         facts.append(f"{within} this hour" if row.predicted else f"{within} in these hours{where}")
-    facts.append(_later(row))
+    facts.append(later)
     facts += [note for note in remarks.of_row(row) if note != "predicted"]
     return ", ".join(fact for fact in facts if fact)
 
@@ -274,5 +291,5 @@ def _price(row) -> str:
     kind = "" if usual else f" ({names.price_kind(row.price_kind)})"
     return (
         f"for {amounts.dollars(row.cost_usd)} at {amounts.price(row.price_per_hour_usd)} an hour"
-        f"{kind}, {amounts.dollars(row.billed_usd)} billed"
+        f"{kind}"
     )

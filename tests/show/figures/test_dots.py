@@ -16,6 +16,7 @@ from epochcost.results import published, rows, tables
 from epochcost.show.figures import dots, selection, style
 from epochcost.show.wording import amounts, names, remarks
 
+HERE = "9552f777d6a3"
 BASE = dots.Base("K80", "TensorFlow", "2017-11", 0.4975, 64.5, 0.00891)
 
 
@@ -76,7 +77,7 @@ def many(relative: pd.DataFrame, count: int) -> pd.DataFrame:
         times = 10 ** (4 * number / max(count - 1, 1) - 2)
         changed = {
             "hardware_label": f"AMD EPYC 9654, family {number} model 17, 2 cores",
-            "machine_id": f"m{number:08}",
+            "machine_id": HERE if number == count // 2 else f"m{number:08}",
             "framework": list(names.FRAMEWORKS)[number % 6],
             "predicted": bool(number % 2),
             "shipped": "" if number == count // 2 else "2026-11-26",
@@ -105,7 +106,7 @@ def texts_of(figure: plt.Figure) -> list:
 @pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("count", [2, 10, 60, 500])
 def test_everything_written_can_be_read(relative, count, narrow):
-    figure = dots.draw(many(relative(), count), "catsdogs_resnet50", BASE, narrow)
+    figure = dots.draw(many(relative(), count), "catsdogs_resnet50", BASE, HERE, narrow)
     figure.canvas.draw()
     written = [text for text in texts_of(figure) if text.get_text() != "SYNTHETIC DATA"]
     boxes = {text: text.get_window_extent() for text in written}
@@ -144,14 +145,14 @@ def test_marks_have_contrast_and_differ_by_more_than_colour():
 
 def test_the_fastest_the_machine_at_hand_and_the_k80_are_drawn_and_the_others_counted(relative):
     rows = many(relative(), 60)
-    rows = rows.assign(here=tables.made_here(rows), line=dots.lines_of(rows))
+    rows = rows.assign(here=tables.made_here(rows), line=dots.lines_of(rows, HERE))
     shown, left = dots.choose(rows)
     assert shown.time_s.is_monotonic_increasing
     assert shown.here.sum() == 1
     fixed = shown[shown.here | shown.time_relative.eq(1)].line.unique()
     assert shown[~shown.line.isin(fixed)].line.nunique() == dots.MOST
     assert left == rows.line.nunique() - shown.line.nunique()
-    figure = dots.draw(rows, "mnist_mlp", BASE)
+    figure = dots.draw(rows, "mnist_mlp", BASE, HERE)
     assert any(f"{left} more machines" in text.get_text() for text in figure.texts)
     plt.close(figure)
 
@@ -162,7 +163,7 @@ def drawn(figure: plt.Figure, panel: int = 0) -> list[str]:
 
 def test_the_best_of_each_machine_is_labelled_with_its_value(relative):
     shown = rows_of(relative())
-    figure = dots.draw(shown, "mnist_mlp", BASE)
+    figure = dots.draw(shown, "mnist_mlp", BASE, HERE)
     p100 = shown[shown.hardware_id.eq("gce-p100")].set_index("framework")
     assert p100.cost_usd["keras-cntk"] < p100.cost_usd["keras-tensorflow"]
     assert f"CNTK {amounts.dollars(p100.cost_usd['keras-cntk'])}" in drawn(figure, 1)
@@ -171,7 +172,7 @@ def test_the_best_of_each_machine_is_labelled_with_its_value(relative):
 
 
 def test_what_is_predicted_is_hollow(relative):
-    figure = dots.draw(rows_of(relative()), "mnist_mlp", BASE)
+    figure = dots.draw(rows_of(relative()), "mnist_mlp", BASE, HERE)
     hollow = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == style.PAPER]
     assert len(hollow) == 1
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -180,20 +181,20 @@ def test_what_is_predicted_is_hollow(relative):
 
 
 def test_generated_data_is_written_across_the_picture(relative):
-    figure = dots.draw(rows_of(relative(source="synthetic")), "mnist_mlp", BASE)
+    figure = dots.draw(rows_of(relative(source="synthetic")), "mnist_mlp", BASE, HERE)
     assert "SYNTHETIC DATA" in drawn(figure)
     assert "synthetic data" in figure.texts[1].get_text()
     plt.close(figure)
 
 
 def test_a_free_machine_is_drawn(relative):
-    figure = dots.draw(rows_of(relative(price=0.0)), "mnist_mlp", BASE)
+    figure = dots.draw(rows_of(relative(price=0.0)), "mnist_mlp", BASE, HERE)
     assert "free" in drawn(figure, 1)
     plt.close(figure)
 
 
 def test_machines_without_a_price_are_named_below(relative):
-    figure = dots.draw(rows_of(relative(price=None)), "mnist_mlp", BASE)
+    figure = dots.draw(rows_of(relative(price=None)), "mnist_mlp", BASE, HERE)
     assert any(text.get_text().startswith("No price known: ") for text in figure.texts)
     plt.close(figure)
 
@@ -229,7 +230,7 @@ def test_another_kind_of_price_is_said(relative):
         price_kind=shown.price_kind.mask(own, "spot"),
         mixed_price_kinds=shown.mixed_price_kinds.mask(own, True),
     )
-    figure = dots.draw(spot, "mnist_mlp", BASE)
+    figure = dots.draw(spot, "mnist_mlp", BASE, HERE)
     assert any(said.endswith(", spot") for said in drawn(figure, 1))
     assert "spot price" in figure.texts[1].get_text()
     plt.close(figure)
@@ -241,8 +242,8 @@ def test_a_run_on_fewer_samples_is_not_drawn(relative):
     assert "6,000 of 60,000 samples" in [
         note for row in shown.itertuples() for note in remarks.of_row(row)
     ]
-    figure = dots.draw(shown, "mnist_mlp", BASE)
-    assert not any("measured here" in tick.get_text() for tick in figure.axes[0].get_yticklabels())
+    figure = dots.draw(shown, "mnist_mlp", BASE, HERE)
+    assert not any("this machine" in tick.get_text() for tick in figure.axes[0].get_yticklabels())
     plt.close(figure)
 
 
@@ -255,12 +256,13 @@ def test_a_subset_does_not_take_the_place_of_the_whole(relative):
 
 def test_the_same_rows_give_the_same_bytes(relative, tmp_path):
     for name in ("1", "2"):
-        figure = dots.draw(rows_of(relative()), "mnist_mlp", BASE)
+        figure = dots.draw(rows_of(relative()), "mnist_mlp", BASE, HERE)
         style.save(figure, tmp_path / name)
     for suffix in (".svg", ".png"):
         first, second = (tmp_path / f"{name}{suffix}" for name in ("1", "2"))
         assert first.read_bytes() == second.read_bytes()
-    assert "<text" in (tmp_path / "1.svg").read_text(), "text stays text"
+    written = (tmp_path / "1.svg").read_text()
+    assert "at $0.4975 an hour." in written, "text stays text, with all digits"
 
 
 def test_hostile_names_are_text(relative, tmp_path):
@@ -268,7 +270,7 @@ def test_hostile_names_are_text(relative, tmp_path):
     own = shown.source_id.eq("own")
     name = "<script>alert(1)</script> $x$ &"
     shown = shown.assign(hardware_label=shown.hardware_label.mask(own, name))
-    style.save(dots.draw(shown, "mnist_mlp", BASE), tmp_path / "hostile")
+    style.save(dots.draw(shown, "mnist_mlp", BASE, HERE), tmp_path / "hostile")
     written = (tmp_path / "hostile.svg").read_text()
     assert "<script" not in written
     assert "&lt;script" in written

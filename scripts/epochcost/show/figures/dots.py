@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from epochcost.results.rows import OWN
-from epochcost.results.tables import is_shipped, made_here
+from epochcost.results.tables import made_here
 from epochcost.show.figures import style
 from epochcost.show.wording import amounts, names, remarks
 
@@ -66,17 +66,21 @@ _VALUE = {"time": "time_s", "cost": "cost_usd"}
 _RATIOS = tuple(number * ten for ten in _TENS for number in (1, 1.5, 2, 3, 5, 7))
 
 
-def draw(rows: pd.DataFrame, workload: str, base: Base, narrow: bool = False) -> plt.Figure:
+def draw(
+    rows: pd.DataFrame, workload: str, base: Base, machine_id: str = "", narrow: bool = False
+) -> plt.Figure:
     """Draw the machines of one workload.
 
     Args:
         rows: rows of relative.csv for one workload (`selection.rows_of`).
         base: what 1x is.
+        machine_id: the machine at hand.
         narrow: for a phone: one panel below the other.
     """
     style.apply()
     rows = rows[rows.time_relative.notna()].reset_index(drop=True)
-    rows = rows.assign(here=made_here(rows), line=lines_of(rows))
+    here = made_here(rows) & rows.machine_id.eq(machine_id)
+    rows = rows.assign(here=here, line=lines_of(rows, machine_id))
     shown, left = choose(rows)
     order = list(dict.fromkeys(shown.line))
     frame = style.Frame(
@@ -124,26 +128,21 @@ def _panels(
     return figure, both
 
 
-def lines_of(rows: pd.DataFrame) -> list[str]:
-    """The name of each row's machine, with what tells it from others of that name."""
-    published, shipped = rows.source_id.ne(OWN), is_shipped(rows)
-    machines = rows.machine_id.fillna("").groupby(rows.hardware_label).transform("nunique")
-    return [
-        _line(row, machines > 1, is_published, is_shipped)
-        for row, machines, is_published, is_shipped in zip(
-            rows.itertuples(), machines, published, shipped, strict=True
-        )
-    ]
+def lines_of(rows: pd.DataFrame, machine_id: str = "") -> list[str]:
+    """The name of each row's machine, with what tells it from others of that name.
+
+    Args:
+        machine_id: the machine at hand.
+    """
+    return [f"{row.hardware_label}\n{_kind(row, machine_id)}" for row in rows.itertuples()]
 
 
-def _line(row, several: bool, published: bool, shipped: bool) -> str:
-    if published:
-        kind = f"published {row.price_book[:4]}"
-    elif shipped:
-        kind = f"by the project, {str(row.shipped)[:7]}"
-    else:
-        kind = f"machine {row.machine_id[:8]}" if several else "measured here"
-    return f"{row.hardware_label}\n{kind}"
+def _kind(row, machine_id: str) -> str:
+    if row.source_id != OWN:
+        return f"published {row.price_book[:4]}"
+    if pd.notna(row.shipped) and row.shipped:
+        return f"by the project, {str(row.shipped)[:7]}"
+    return "this machine" if row.machine_id == machine_id else f"machine {row.machine_id[:8]}"
 
 
 def choose(rows: pd.DataFrame) -> tuple[pd.DataFrame, int]:
@@ -284,6 +283,8 @@ def finding(rows: pd.DataFrame, workload: str) -> str:
         return said
     if rows.here.any():
         return f"{workload}: no run here reached the quality target"
+    if good.empty:
+        return f"{workload}: no run reached the quality target"
     fastest = good.loc[good.time_s.idxmin()].hardware_label
     said = f"{workload}: {fastest} is the fastest"
     priced = good[(good.cost_usd > 0) & ~good.mixed_price_kinds.astype(bool)]

@@ -1,5 +1,6 @@
 """How figures look: one colour and shape per framework, one colour per hardware, fonts, titles."""
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ _TITLE_LINE, _TEXT_LINE = 0.25, 0.17
 
 def mark(framework: str) -> Mark:
     """The mark of a framework, the same in every figure."""
-    return _MARKS.get(framework, _OTHER_MARK)
+    return _MARKS.get(framework.replace("keras2-", "keras-").rstrip("1"), _OTHER_MARK)
 
 
 def few(
@@ -105,7 +106,8 @@ def apply() -> None:
         {
             "svg.hashsalt": "epochcost",
             "svg.fonttype": "none",
-            "font.family": ["DejaVu Sans", "sans-serif"],
+            "font.family": "sans-serif",
+            "font.sans-serif": ["DejaVu Sans"],
             "text.color": INK,
             "axes.labelcolor": INK,
             "xtick.color": INK,
@@ -120,7 +122,30 @@ def save(figure: plt.Figure, stem: Path) -> None:
     for suffix, options in ((".svg", {"metadata": {"Date": None}}), (".png", {"dpi": 160})):
         with files.atomic(stem.with_suffix(suffix)) as temporary:
             figure.savefig(temporary, format=suffix[1:], **options)
+            if suffix == ".svg":
+                temporary = Path(temporary)
+                temporary.write_text(_slim(temporary.read_text()))
     plt.close(figure)
+
+
+# What matplotlib writes into an SVG that no picture needs: who made it, names of groups,
+# millionths of a point, and rotations by nothing.
+_IDLE = (
+    (re.compile(r"<metadata>.*?</metadata>", re.DOTALL), ""),
+    (re.compile(r'<g id="[\w.]+_\d+">'), "<g>"),
+    (re.compile(r' transform="rotate\(-0 [^)]*\)"'), ""),
+    (re.compile(r"\s*\n\s*"), " "),
+)
+
+
+def _slim(svg: str) -> str:
+    """An SVG without what is idle in it, in half the bytes."""
+    body = svg.split("<svg", 1)[1]
+    for idle, instead in _IDLE:
+        body = idle.sub(instead, body)
+    # In tags alone: numbers in texts are values.
+    body = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), f"<svg{body}")
+    return f"{body}\n"
 
 
 @dataclass
