@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from epochcost import errors, schemas, settings
+from epochcost import durations, errors, schemas, settings
 from epochcost.measure import machine
 from epochcost.models import workloads
 from epochcost.money import billing, history
@@ -34,9 +34,7 @@ def main() -> None:
         for name in ("relative", "options", "history", "runs")
     }
     drawn = _machines(found["relative"], baseline, order)
-    drawn |= _to_choose_from(
-        found, baseline, title, billing.Rental(**dict(arguments.settings.billing))
-    )
+    drawn |= _to_choose_from(found, baseline, title, arguments.settings)
     for name, figure in drawn.items():
         style.save(figure, arguments.output / f"{arguments.workload}-{name}")
 
@@ -57,7 +55,7 @@ def _machines(
 
 
 def _to_choose_from(
-    found: dict[str, pd.DataFrame], baseline: pd.Series, title: str, rental: billing.Rental
+    found: dict[str, pd.DataFrame], baseline: pd.Series, title: str, chosen: settings.Settings
 ) -> dict[str, Figure]:
     """What a buyer looks at: the options, an itemised bill, the history."""
     runs, options, past = (
@@ -71,8 +69,10 @@ def _to_choose_from(
         change = history.change(base, baseline.price_per_hour_usd, best, options)
     named = f"the {base.hardware_label} of {baseline.price_book[:4]}"
     past = history.kinds_shown(past)
+    rental, here = billing.Rental(**dict(chosen.billing)), machine.facts().id
+    deadline = durations.seconds_of(chosen.deadline) if chosen.deadline else None
     return {
-        "frontier": frontier.draw(options, title),
+        "frontier": frontier.draw(options, baseline.workload, here, deadline, chosen.budget),
         "bill": waterfall.draw(waterfall.shown_of(options), rental, title),
         "history": history_figure.draw(past, best, change, title, named),
     }

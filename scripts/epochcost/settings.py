@@ -285,7 +285,7 @@ PASSED_ON = (
 USED_BY = {
     "runs": ("keep_disturbed", "precision"),
     "costs": (*_PRICES, "spot", "keep_disturbed"),
-    "figure": ("billing",),
+    "figure": ("billing", "deadline", "budget"),
     "advise": ("workload", "workloads", "deadline", "budget", "billing"),
     "estimate": (*_PRICES, "scale", "precision", "budget_hours"),
     "schedule": (*_PRICES, *PASSED_ON, "schedule"),

@@ -18,6 +18,7 @@ from epochcost.show.figures import history as history_figure
 from epochcost.show.wording import amounts
 
 PUBLISHED = ROOT / "data/published"
+HERE = "9552f777d6a3"
 RENTAL = Rental(boot_s=60, idle_s=30, disk_gib=10, disk_usd_per_gib_month=0.04)
 
 
@@ -44,8 +45,16 @@ def choices(runs, market) -> pd.DataFrame:
     return table[table.workload.eq("mnist_mlp")].reset_index(drop=True)
 
 
+def drawn(options: pd.DataFrame, **asked) -> tuple:
+    """The figure, its title and the line below it."""
+    figure = frontier.draw(options, "mnist_mlp", HERE, **asked)
+    count = len(frontier.style.Frame(122, "mnist_mlp", "").title_lines)
+    title, *others = (text.get_text() for text in figure.texts)
+    return figure, title, " ".join(others[count - 1 :])
+
+
 def test_every_option_with_a_price_is_a_point_and_the_steps_pass_through_those_worth_it(choices):
-    figure = frontier.draw(choices, "MNIST MLP")
+    figure, title, grey = drawn(choices)
     (axes,) = figure.axes
     points = {
         (line.get_xdata()[0], line.get_ydata()[0])
@@ -60,10 +69,24 @@ def test_every_option_with_a_price_is_a_point_and_the_steps_pass_through_those_w
     assert set(zip(worth_it.elapsed_s, worth_it.billed_usd, strict=True)) <= set(
         zip(*steps.get_data(), strict=True)
     )
-    assert f"of {len(priced)} options {len(worth_it)} are Pareto-optimal" in headline(figure)
-    assert "none measured here" not in headline(figure)
-    theirs = frontier.draw(choices.assign(source_id="woolf2017gpu"), "MNIST MLP")
-    assert headline(theirs).endswith("; none measured here is among them")
+    assert title == f"mnist_mlp: of {len(priced)} options {len(worth_it)} are worth it"
+    assert "None was measured here" not in grey
+    assert grey.startswith("Cheapest: ")
+    *_, theirs = drawn(choices.assign(source_id="woolf2017gpu"))
+    assert theirs.endswith("None was measured here.")
+
+
+def test_spot_prices_are_rings_joined_with_those_on_demand(choices):
+    figure, *_ = drawn(choices)
+    rings = [
+        line
+        for line in figure.axes[0].lines
+        if line.get_marker() == "o" and line.get_markerfacecolor() == frontier.style.PAPER
+    ]
+    priced = choices[choices.billed_usd.gt(0)]
+    assert len(rings) == priced.price_kind.isin(["spot", "preemptible"]).sum() > 0
+    pairs = [line for line in figure.axes[0].lines if line.get_color() == frontier.style.BAND]
+    assert pairs and all(len(set(line.get_xdata())) == 1 for line in pairs)
 
 
 def test_what_is_context_is_on_no_frontier_and_is_never_the_cheapest(choices):
@@ -72,17 +95,17 @@ def test_what_is_context_is_on_no_frontier_and_is_never_the_cheapest(choices):
     # The own one would be neither the cheapest nor the fastest.
     part = choices.assign(context="").assign(billed_usd=choices.billed_usd.mask(own, 9.0))
     part = part.assign(context=part.context.mask(~own, "a time of 2017"))
-    figure = frontier.draw(part, "MNIST MLP")
-    assert f"of {own.sum()} option" in headline(figure)
-    assert f"the cheapest is {choices.hardware_label[own].iloc[0]}" in headline(figure)
-    none = frontier.draw(choices.assign(context="a time of 2017"), "MNIST MLP")
-    assert "no machine of today is known" in headline(none)
-    assert not [line for line in none.axes[0].lines if line.get_drawstyle() == "steps-post"]
+    _, title, grey = drawn(part)
+    assert f"of {own.sum()} option" in title
+    assert f"Cheapest: {choices.hardware_label[own].iloc[0]} " in grey
+    figure, title, _ = drawn(choices.assign(context="a time of 2017"))
+    assert title == "mnist_mlp: no machine of today is known"
+    assert not [line for line in figure.axes[0].lines if line.get_drawstyle() == "steps-post"]
 
 
 def test_machines_at_one_price_an_hour_lie_on_a_line(choices):
-    (axes,) = frontier.draw(choices, "MNIST MLP").axes
-    lines = [line for line in axes.lines if line.get_color() == "#e1e1e1"]
+    (axes,) = drawn(choices)[0].axes
+    lines = [line for line in axes.lines if line.get_color() == frontier.style.GRID]
     hourly = [3600 * line.get_ydata() / line.get_xdata() for line in lines]
     assert np.ptp(hourly, axis=1) == pytest.approx(0)
     assert [one[0] for one in hourly] == pytest.approx([0.01, 0.1, 1, 10, 100])
@@ -92,19 +115,52 @@ def test_a_free_option_is_named_and_has_no_point(choices):
     free = choices.iloc[[0]].assign(
         hardware_label="a friend's", billed_usd=0.0, billed_low=np.nan, billed_high=np.nan
     )
-    figure = frontier.draw(pd.concat([choices, free], ignore_index=True), "MNIST MLP")
-    assert "a friend's: free" in headline(figure)
+    *_, grey = drawn(pd.concat([choices, free], ignore_index=True))
+    assert grey.endswith("a friend's is free.")
+
+
+def test_what_is_asked_for_is_a_line_where_it_is_near(choices):
+    dashed = [
+        sum(line.get_linestyle() == "--" for line in drawn(choices, **asked)[0].axes[0].lines)
+        for asked in (
+            {"deadline_s": 100.0, "budget_usd": 0.02},
+            {"deadline_s": 1e7, "budget_usd": 1e4},
+        )
+    ]
+    assert dashed == [2, 0]
+
+
+@pytest.mark.parametrize("count", [2, 10, 60, 500])
+def test_whatever_is_written_can_be_read(choices, count):
+    first = choices[choices.billed_usd.gt(0)].iloc[0]
+    rows = []
+    for number in range(count):
+        share = number / max(count - 1, 1)
+        change = {"hardware_label": f"a machine with a long name {number}", "context": ""}
+        change |= {"machine_id": f"{number}", "elapsed_s": 10 * 100**share}
+        change |= {"billed_usd": 10 * 0.01**share * (1 + number % 3)}
+        change |= {"elapsed_low": np.nan, "elapsed_high": np.nan}
+        change |= {"billed_low": np.nan, "billed_high": np.nan}
+        rows.append(first.to_dict() | change)
+    figure, title, _ = drawn(pd.DataFrame(rows), deadline_s=50.0)
+    figure.canvas.draw()
+    texts = list(figure.texts)
+    for axes in figure.axes:
+        texts += [*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels()]
+    boxes = [text.get_window_extent() for text in texts if text.get_text()]
+    assert all(text.get_fontsize() >= 8.2 for text in texts)
+    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
+    for one, other in combinations(boxes, 2):
+        assert not one.padded(-1).overlaps(other)
+    assert len(title) <= 60
+    assert bool(figure.axes) == (count >= frontier.FEWEST)
 
 
 def test_without_a_price_the_pictures_say_so(choices):
     none = choices.iloc[:0]
-    for figure in (
-        frontier.draw(none, "MNIST MLP"),
-        waterfall.draw(waterfall.shown_of(none), RENTAL, "MNIST MLP"),
-    ):
-        assert [text.get_text() for text in figure.axes[0].texts] == [
-            "no option with a price is known"
-        ]
+    assert drawn(none)[1] == "mnist_mlp: no option with a price is known"
+    figure = waterfall.draw(waterfall.shown_of(none), RENTAL, "MNIST MLP")
+    assert [text.get_text() for text in figure.axes[0].texts] == ["no option with a price is known"]
 
 
 def test_a_bill_is_that_of_the_cheapest_measured_here_and_the_sum_of_its_parts(choices):

@@ -1,4 +1,4 @@
-"""Cost against time: the available options, and which of them are Pareto-optimal.
+"""Bill against time: the available options, and which of them no other beats.
 
 Both axes are logarithmic, so machines with the same hourly price lie on a straight line.
 """
@@ -7,73 +7,173 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from epochcost.money.billing import HOUR_S
 from epochcost.money.options import efficient
+from epochcost.money.prices import INTERRUPTIBLE
 from epochcost.results.rows import OWN
 from epochcost.show.figures import style
 from epochcost.show.wording import amounts, names, remarks
 
+# Fewer machines than these are a table.
+FEWEST = 4
 _PRICES = [0.01, 0.1, 1.0, 10.0, 100.0]
-_MARGIN = 1.9
-# Of what is context.
-_FAINT = 0.35
-_TICKS_S = [
-    number * unit for unit, numbers in ((1, (1, 2, 5, 10, 20, 30)), (60, (1, 2, 5, 10, 20, 30)),
-                                        (3600, (1, 2, 5, 10, 20, 50, 100)))
-    for number in numbers
-]  # fmt: skip
+_DOLLARS = tuple(number * 10.0**power for power in range(-6, 5) for number in (1, 2, 5))
+_WIDTH, _HEIGHT, _LEFT, _BELOW, _LEGEND = 10.0, 5.6, 0.85, 0.55, 0.3  # inches
+_BEST = "#c44f00"
+# A deadline or budget so many times above all options is beyond the picture.
+_NEAR = 4
+# Where a name may stand, from its point: to the left and below, where no option can be; and else.
+_PLACES = ((-7, -7), (7, 7), (-7, 7), (7, -7), (-7, -20), (7, 20), (-7, 20), (7, -20))
 
 
-def draw(options: pd.DataFrame, title: str) -> plt.Figure:
+def draw(
+    options: pd.DataFrame,
+    workload: str,
+    machine_id: str = "",
+    deadline_s: float | None = None,
+    budget_usd: float | None = None,
+) -> plt.Figure:
     """Draw the options of one workload.
 
     Args:
         options: its rows of options.csv.
-        title: the workload's title.
+        machine_id: the machine at hand.
+        deadline_s, budget_usd: what is asked for, drawn as lines.
     """
     style.apply()
-    figure, axes = plt.subplots(figsize=(10, 6.4), layout="constrained")
-    # Free options do not fit on the axis; the headline names them.
-    free = options[options.billed_usd.eq(0)]
-    shown = options[options.billed_usd.gt(0)]
-    shown = shown.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
+    shown = _sorted(options[options.billed_usd.gt(0)], machine_id)
+    frame = style.Frame(122, title(shown, workload), _grey(shown, options))
+    if shown.drop_duplicates(["hardware_id", "machine_id"]).shape[0] < FEWEST:
+        return _table(shown, frame)
+    height = frame.above + 0.1 + _HEIGHT
+    figure = plt.figure(figsize=(_WIDTH, height))
+    bottom = _BELOW + _LEGEND
+    axes = figure.add_axes(
+        (
+            _LEFT / _WIDTH,
+            bottom / height,
+            1 - (_LEFT + 0.2) / _WIDTH,
+            (_HEIGHT - bottom) / height,
+        )
+    )
+    frame.write(figure, 0)
+    _axes(axes, shown, deadline_s, budget_usd)
+    _equal_prices(axes)
+    compared = shown[shown.context.eq("")]
+    _band(axes, compared)
+    _steps(axes, compared[compared.efficient])
+    _pairs(axes, shown)
+    for row in shown.itertuples():
+        _point(axes, row)
+    _asked(axes, deadline_s, budget_usd)
+    k80 = shown.index.isin(shown[shown.hardware_id.eq("gce-k80")].index[:1])
+    _name(axes, shown[shown.efficient | shown.here | k80])
+    _legend(figure, shown)
+    return figure
+
+
+def _sorted(options: pd.DataFrame, machine_id: str) -> pd.DataFrame:
+    """The options from cheap to dear, each with whether it is on the frontier and is here."""
+    shown = options.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
     shown["context"] = shown.context.fillna("")
     compared = shown[shown.context.eq("")]
     worth_it = pd.Series(efficient(compared), index=compared.index, dtype=bool)
-    shown = shown.assign(
-        efficient=worth_it.reindex(shown.index).eq(True), apart=names.tell_apart(shown)
+    here = shown.source_id.eq(OWN) & shown.machine_id.fillna("").eq(machine_id or "-")
+    return shown.assign(
+        efficient=worth_it.reindex(shown.index).eq(True), here=here, apart=names.tell_apart(shown)
     )
+
+
+def title(shown: pd.DataFrame, workload: str) -> str:
+    """What was found, in at most 60 characters."""
+    compared = shown[shown.context.eq("")]
     if shown.empty:
-        axes.text(0.5, 0.5, "no option with a price is known", ha="center", color=style.FAINT)
-        axes.set_axis_off()
-        style.headline(figure, f"{title}: where to train it")
-        return figure
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+        return f"{workload}: no option with a price is known"
+    if compared.empty:
+        return f"{workload}: no machine of today is known"
+    count = int(compared.efficient.sum())
+    worth = "1 is" if count == 1 else f"{count} are"
+    return f"{workload}: of {len(compared)} options {worth} worth it"
+
+
+def _grey(shown: pd.DataFrame, options: pd.DataFrame) -> str:
+    """Who is cheapest and fastest, and what is free; where nothing of today is known, that."""
+    compared = shown[shown.context.eq("")]
+    said = []
+    if compared.empty:
+        said.append("What others published is context.")
+    else:
+        cheapest = compared.loc[compared.billed_usd.idxmin()]
+        fastest = compared.loc[compared.elapsed_s.idxmin()]
+        said.append(f"Cheapest: {_said(cheapest, amounts.dollars(cheapest.billed_usd))}.")
+        said.append(f"Fastest: {_said(fastest, amounts.seconds(fastest.elapsed_s))}.")
+        if not compared.source_id.eq(OWN).any():
+            said.append("None was measured here.")
+    free = options[options.billed_usd.eq(0)].hardware_label.unique()
+    return " ".join([*said, *(f"{label} is free." for label in free)])
+
+
+def _said(option: pd.Series, amount: str) -> str:
+    notes = ", ".join([amount, *remarks.of_offer(option)])
+    framework = names.framework(option.framework, option.variant)
+    return f"{option.hardware_label} with {framework} ({notes})"
+
+
+def _table(shown: pd.DataFrame, frame: style.Frame) -> plt.Figure:
+    """The options as lines of text, where a picture would show next to nothing."""
+    rows = list(shown.head(12).itertuples())
+    height = frame.above + 0.3 + 0.24 * (len(rows) + 1)
+    figure = plt.figure(figsize=(_WIDTH, height))
+    frame.write(figure, 0)
+    columns = (("machine", 0.01), ("framework", 0.42), ("time", 0.62), ("bill", 0.74),
+               ("price", 0.86))  # fmt: skip
+    lines = [
+        (
+            row.hardware_label,
+            names.framework(row.framework, row.variant),
+            amounts.seconds(row.elapsed_s),
+            amounts.dollars(row.billed_usd),
+            names.price_kind(row.price_kind),
+        )
+        for row in rows
+    ]
+    for number, line in enumerate([tuple(name for name, _ in columns), *lines] if rows else []):
+        at = height - frame.above - 0.25 - 0.24 * number
+        for text, (_, x) in zip(line, columns, strict=True):
+            weight = "normal" if number else "bold"
+            figure.text(x, at / height, text, fontsize=9, fontweight=weight)
+    return figure
+
+
+def _axes(axes, shown: pd.DataFrame, deadline_s: float | None, budget_usd: float | None) -> None:
     seconds = pd.concat([shown.elapsed_s, shown.elapsed_low, shown.elapsed_high]).dropna()
     usd = pd.concat([shown.billed_usd, shown.billed_low, shown.billed_high]).dropna()
-    # Names go to the left of and below the frontier, where no option can be.
-    left = max(3 * _MARGIN, (seconds.max() / seconds.min()) ** 0.4)
-    axes.set_xlim(seconds.min() / left, seconds.max() * _MARGIN)
-    axes.set_ylim(usd.min() / _MARGIN, usd.max() * _MARGIN)
-    _equal_prices(axes)
-    _frontier(axes, shown)
-    for row in shown.itertuples():
-        _point(axes, row)
-    axes.xaxis.set_major_locator(FixedLocator(_TICKS_S))
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: amounts.seconds(value)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel("time from start of billing to end of training")
-    axes.set_ylabel("bill for one training")
+    # Names go to the left of and below the frontier.
+    left = max(3.0, (seconds.max() / seconds.min()) ** 0.3)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(seconds.min() / left, _end(seconds.max(), deadline_s))
+    axes.set_ylim(usd.min() / 2.2, _end(usd.max(), budget_usd))
+    for axis, ticks, say in (
+        (axes.xaxis, style.SECONDS, style.tick_of_seconds),
+        (axes.yaxis, _DOLLARS, style.tick_of_dollars),
+    ):
+        low, high = axis.get_view_interval()
+        axis.set_major_locator(FixedLocator(style.few(ticks, low, high, 9)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda value, _, say=say: say(value)))
+    axes.tick_params(labelsize=8.5)
+    axes.set_xlabel("time from start of billing to end of training", fontsize=9)
+    axes.set_ylabel("bill for one training", fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
-    _legend(figure, shown)
-    style.headline(figure, headline(shown, free, title))
-    return figure
+
+
+def _end(most: float, asked: float | None) -> float:
+    """The end of an axis: beyond what is asked for, unless that is far from all options."""
+    return 1.6 * (max(most, asked) if asked and asked < _NEAR * most else most)
 
 
 def _equal_prices(axes) -> None:
@@ -83,94 +183,132 @@ def _equal_prices(axes) -> None:
     for price in _PRICES:
         axes.plot(
             [low, high], [low * price / HOUR_S, high * price / HOUR_S],
-            color="#e1e1e1", linewidth=1, zorder=0,
+            color=style.GRID, linewidth=1, zorder=0,
         )  # fmt: skip
         right = min(high, top * HOUR_S / price)
         if 2 * low < right and right * price / HOUR_S > 1.3 * bottom:
             axes.annotate(
-                f"{amounts.price(price)} an hour", (right, right * price / HOUR_S),
+                f"${price:g}/h", (right, right * price / HOUR_S),
                 xytext=(-4, -3), textcoords="offset points", ha="right", va="top",
-                fontsize=8, color=style.FAINT,
+                fontsize=8.5, color=style.FAINT,
             )  # fmt: skip
 
 
-def _frontier(axes, options: pd.DataFrame) -> None:
-    """A step line: for each time, the lowest cost of a training that takes no longer."""
-    worth_it = options[options.efficient].sort_values("elapsed_s")
+def _cheapest_until(times: np.ndarray, elapsed: pd.Series, billed: pd.Series) -> np.ndarray:
+    """The lowest bill of a training that takes no longer than each time; NaN for none."""
+    fits = elapsed.to_numpy()[None, :] <= times[:, None]
+    costs = np.where(fits, billed.to_numpy()[None, :], np.inf).min(axis=1)
+    return np.where(np.isfinite(costs), costs, np.nan)
+
+
+def _band(axes, compared: pd.DataFrame) -> None:
+    """Where the frontier may be, as far as the intervals of time and bill say."""
+    if compared.empty:
+        return
+    low_s, low_usd = (
+        compared[name].fillna(compared[point])
+        for name, point in (("elapsed_low", "elapsed_s"), ("billed_low", "billed_usd"))
+    )
+    high_s, high_usd = (
+        compared[name].fillna(compared[point])
+        for name, point in (("elapsed_high", "elapsed_s"), ("billed_high", "billed_usd"))
+    )
+    times = np.unique(np.concatenate([low_s, high_s, [axes.get_xlim()[1]]]))
+    lower = _cheapest_until(times, low_s, low_usd)
+    upper = _cheapest_until(times, high_s, high_usd)
+    axes.fill_between(
+        times, lower, np.where(np.isnan(upper), axes.get_ylim()[1], upper),
+        step="post", color=_BEST, alpha=0.12, linewidth=0, zorder=1,
+    )  # fmt: skip
+
+
+def _steps(axes, worth_it: pd.DataFrame) -> None:
+    """A step line: for each time, the lowest bill of a training that takes no longer."""
     if worth_it.empty:
         return
-    _, right = axes.get_xlim()
-    _, top = axes.get_ylim()
-    x = np.concatenate([[worth_it.elapsed_s.iloc[0]], worth_it.elapsed_s, [right]])
-    y = np.concatenate([[top], worth_it.billed_usd, [worth_it.billed_usd.iloc[-1]]])
-    axes.step(x, y, where="post", color=style.INK, linewidth=1.4, zorder=2)
+    ordered = worth_it.sort_values("elapsed_s")
+    x = [ordered.elapsed_s.iloc[0], *ordered.elapsed_s, axes.get_xlim()[1]]
+    y = [axes.get_ylim()[1], *ordered.billed_usd, ordered.billed_usd.iloc[-1]]
+    axes.step(x, y, where="post", color=_BEST, linewidth=1.4, zorder=2)
+
+
+def _pairs(axes, shown: pd.DataFrame) -> None:
+    """Join the prices of one training: on demand, and spot."""
+    keys = ["hardware_id", "machine_id", "framework", "framework_version", "variant", "elapsed_s"]
+    for _, rows in shown.groupby(keys, dropna=False):
+        if len(rows) > 1:
+            axes.plot(rows.elapsed_s, rows.billed_usd, color=style.BAND, linewidth=1, zorder=2)
 
 
 def _point(axes, row) -> None:
-    own = row.source_id == OWN
-    faint = _FAINT if row.context else 1.0
-    for low, high, where in (
-        (row.elapsed_low, row.elapsed_high, {"y": row.billed_usd, "axis": "x"}),
-        (row.billed_low, row.billed_high, {"x": row.elapsed_s, "axis": "y"}),
-    ):
-        if pd.notna(low) and pd.notna(high):
-            line = axes.hlines if where["axis"] == "x" else axes.vlines
-            at = where["y"] if where["axis"] == "x" else where["x"]
-            colour = style.colour(row.hardware_id)
-            line(at, low, high, color=colour, linewidth=1.4, zorder=3, alpha=faint)
+    is_best = row.efficient or row.here
+    colour = _BEST if row.efficient else style.INK if row.here else "#8a8a8a"
+    ring = row.price_kind in INTERRUPTIBLE
     axes.plot(
-        row.elapsed_s, row.billed_usd, "o", markersize=9 if own else 7,
-        color=style.colour(row.hardware_id), markeredgecolor=style.INK if own else "white",
-        alpha=1.0 if row.efficient else 0.75 * faint, zorder=4,
+        row.elapsed_s, row.billed_usd, "o", markersize=8 if is_best else 4.5,
+        markerfacecolor=style.PAPER if ring else colour, markeredgecolor=colour,
+        markeredgewidth=1.4, alpha=1.0 if is_best else 0.35 if row.context else 0.8,
+        zorder=4 if is_best else 3,
     )  # fmt: skip
-    if row.efficient:
-        notes = [note for note in (row.apart, names.price_kind(row.price_kind)) if note]
-        notes += remarks.of_option(row)
-        notes += [] if own else ["as published"]
-        name = f"{row.hardware_label}, {names.framework(row.framework, row.variant)}"
-        axes.annotate(
-            f"{name}\n{', '.join(notes)}", (row.elapsed_s, row.billed_usd),
-            xytext=(-8, -4), textcoords="offset points", fontsize=8, zorder=5, ha="right", va="top",
-            fontweight="bold",
+
+
+def _asked(axes, deadline_s: float | None, budget_usd: float | None) -> None:
+    dashed = {"color": style.INK, "linestyle": (0, (4, 3)), "linewidth": 1}
+    near = {"textcoords": "offset points", "fontsize": 8.5}
+    if deadline_s and deadline_s < axes.get_xlim()[1]:
+        axes.axvline(deadline_s, **dashed)
+        at = {"xy": (deadline_s, 0.99), "xycoords": ("data", "axes fraction")}
+        axes.annotate("deadline", **at, xytext=(3, 0), va="top", **near)
+    if budget_usd and budget_usd < axes.get_ylim()[1]:
+        axes.axhline(budget_usd, **dashed)
+        at = {"xy": (0.005, budget_usd), "xycoords": ("axes fraction", "data")}
+        axes.annotate("budget", **at, xytext=(0, 3), **near)
+
+
+def _name(axes, named: pd.DataFrame) -> None:
+    """Name points where there is room; a name that has none is left out, as the table has it."""
+    figure = axes.figure
+    taken = [text.get_window_extent() for text in axes.texts]
+    first = named.sort_values(["efficient", "here"], ascending=False, kind="stable")
+    for row in first.drop_duplicates(["hardware_label", "elapsed_s", "billed_usd"]).itertuples():
+        label = f"{row.hardware_label}, {style.mark(row.framework).short}"
+        marks = [names.price_kind(row.price_kind)] * (row.price_kind in INTERRUPTIBLE)
+        marks += ["predicted"] * bool(row.predicted)
+        label += f" ({', '.join(marks)})" if marks else ""
+        text = axes.annotate(
+            label, (row.elapsed_s, row.billed_usd), xytext=(0, 0), textcoords="offset points",
+            fontsize=8.5, fontweight="bold" if row.here else "normal", zorder=5,
+            color=style.INK if row.efficient or row.here else style.FAINT,
         )  # fmt: skip
+        for x, y in _PLACES:
+            text.set_position((x, y))
+            text.set_ha("right" if x < 0 else "left")
+            text.set_va("top" if y < 0 else "bottom")
+            box = text.get_window_extent(figure.canvas.get_renderer())
+            inside = axes.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+            inside &= axes.bbox.y0 <= box.y0 and box.y1 <= axes.bbox.y1
+            if inside and not any(box.overlaps(other) for other in taken):
+                taken.append(box)
+                break
+        else:
+            text.remove()
 
 
-def _legend(figure: plt.Figure, options: pd.DataFrame) -> None:
-    """The hardware by colour; what was measured here has a dark edge."""
-    known = options.hardware_id.map(style.has_colour)
-    named = options.assign(hardware_label=options.hardware_label.where(known, "other hardware"))
-    named = named.assign(hardware_id=named.hardware_id.where(known, ""))
-    keys = ["hardware_id", "hardware_label"]
-    handles = [
-        Line2D(
-            [], [], marker="o", linestyle="none", color=style.colour(hardware),
-            label=f"{label} (context, epochs alone)" if all(rows.context) else label,
-            markeredgecolor=style.INK if (rows.source_id == OWN).any() else "white",
-        )
-        for (hardware, label), rows in named.groupby(keys, sort=False)
-    ]  # fmt: skip
-    figure.legend(handles=handles, loc="outside lower center", ncols=6, frameon=False, fontsize=9)
+def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:
+    def dot(colour: str, size: float, label: str, ring: bool = False) -> Line2D:
+        return Line2D([], [], marker="o", linestyle="none", markersize=size, label=label,
+                      markeredgecolor=colour, markeredgewidth=1.4,
+                      markerfacecolor=style.PAPER if ring else colour)  # fmt: skip
 
-
-def _marks(best: pd.Series) -> str:
-    """What a reader must know about the option that the headline names."""
-    marks = remarks.of_offer(best)
-    return f" ({', '.join(marks)})" if marks else ""
-
-
-def headline(options: pd.DataFrame, free: pd.DataFrame, title: str) -> str:
-    gifts = ", ".join(free.hardware_label.unique())
-    offered = f" ({gifts}: free)" if gifts else ""
-    compared = options[options.context.eq("")]
-    if compared.empty:
-        return f"{title}: no machine of today is known; what others published is context{offered}"
-    best = compared.loc[compared.billed_usd.idxmin()]
-    count = int(compared.efficient.sum())
-    worth = "one is Pareto-optimal" if count == 1 else f"{count} are Pareto-optimal"
-    measured_here = pd.concat([compared.source_id, free.source_id]).eq(OWN).any()
-    return (
-        f"{title}: of {len(compared)} options {worth}; "
-        f"the cheapest is {best.hardware_label} for {amounts.dollars(best.billed_usd)}"
-        f"{_marks(best)}"
-        f"{'' if measured_here else '; none measured here is among them'}{offered}"
-    )
+    handles = [dot("#8a8a8a", 4.5, "beaten, or context")]
+    if shown.efficient.any():
+        handles.insert(0, dot(_BEST, 8, "worth it: no other is cheaper and faster"))
+        handles.append(Patch(color=_BEST, alpha=0.12, label="where that line may be"))
+    if shown.here.any():
+        handles.append(dot(style.INK, 8, "this machine"))
+    if shown.price_kind.isin(list(INTERRUPTIBLE)).any():
+        handles.append(dot(style.INK, 6, "ring: spot or preemptible", ring=True))
+    figure.legend(
+        handles=handles, loc="lower left", ncols=5, frameon=False, fontsize=8.5,
+        handletextpad=0.3, columnspacing=1.2, borderaxespad=0.2,
+    )  # fmt: skip
