@@ -23,6 +23,24 @@ rule report:
         "> {log:q} 2>&1"
 
 
+# To paste: of the tables that are there, or of the records.
+rule table:
+    input:
+        rules.tables.input,
+    log:
+        "logs/table.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        settings=KNOWN.part("table"),
+        machine=MACHINE.id,
+    message:
+        "The results of this machine"
+    shell:
+        "python scripts/table.py --settings {params.settings:q} 2>&1 | tee {log:q}"
+
+
 rule quality:
     input:
         tables=rules.tables.input,

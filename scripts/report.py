@@ -15,7 +15,7 @@ from epochcost.models import workloads
 from epochcost.record import hosts, record
 from epochcost.record.types import document
 from epochcost.results import rows, tables
-from epochcost.show import answer, page
+from epochcost.show import answer, page, table
 from epochcost.show.figures import selection
 
 # Characters of a sentence of the answer.
@@ -63,6 +63,9 @@ def main() -> None:
     files.write_text(arguments.report, html)
     # Shown on a terminal, which would obey control characters in a record.
     lines = [errors.printable(sentence, _LONGEST) for sentence in sentences]
+    measured = table.rows_of(own[tables.made_here(own)], here)
+    if len(measured):
+        lines += ["", table.written(measured, "text").rstrip()]
     files.write_text(arguments.answer, "\n".join(lines) + "\n" if lines else "")
 
 

@@ -252,6 +252,10 @@ class Settings(Section):
     )
     deadline: Deadline | None = _doc("how long it may take: `1h`, `30min`; a number is seconds")
     budget: Amount | None = _doc("how many USD it may cost")
+    format: Literal["text", "markdown", "latex", "csv"] = _doc(
+        "how `snakemake table` prints the results of this machine: `text`, `markdown`, `latex`, "
+        "`csv`"
+    )
     keep_disturbed: bool = _doc(
         "whether disturbed runs count beside undisturbed ones. Where all were disturbed they count "
         "anyway, and their rows say so. Their quality always counts"
@@ -290,6 +294,7 @@ USED_BY = {
     "estimate": (*_PRICES, "scale", "precision", "budget_hours"),
     "schedule": (*_PRICES, *PASSED_ON, "schedule"),
     "prices": ("exchange_rates",),
+    "table": ("format",),
 }
 
 

@@ -1,0 +1,100 @@
+"""The results of a machine as a small table: for a terminal, or to paste."""
+
+import textwrap
+
+import pandas as pd
+
+from epochcost import markdown
+from epochcost.errors import printable
+from epochcost.show.wording import amounts, names, remarks
+
+FORMATS = ("text", "markdown", "latex", "csv")
+# Columns, and whether their values are numbers.
+COLUMNS = {
+    "workload": False,
+    "framework": False,
+    "time": True,
+    "interval": True,
+    "vs K80": True,
+    "cost": True,
+    "cost vs K80": True,
+    "remarks": False,
+}
+WIDTH = 100
+# How many characters of remarks a row may have in a terminal: the rest is in the report.
+_LEAST_REMARKS = 12
+
+
+def rows_of(own: pd.DataFrame, machine_id: str) -> pd.DataFrame:
+    """The rows to show as text, with `COLUMNS`: the fastest of each workload first.
+
+    Args:
+        own: rows of relative.csv (`answer.own_rows`).
+        machine_id: the machine whose results are shown.
+    """
+    here = own[own.machine_id.fillna("").eq(machine_id)]
+    here = here.sort_values(["workload", "time_s"], kind="stable")
+    said = [_cells(row) for row in here.assign(apart=names.tell_apart(here)).itertuples()]
+    return pd.DataFrame(said, columns=list(COLUMNS))
+
+
+def _cells(row) -> list[str]:
+    notes = [note for note in (row.apart, *remarks.of_row(row)) if note]
+    low, high = (
+        (row.time_low, row.time_high) if pd.notna(row.time_low) else (row.later_low, row.later_high)
+    )
+    cells = [
+        row.workload,
+        names.framework(row.framework, row.variant),
+        amounts.seconds(row.time_s),
+        "" if pd.isna(low) else f"{amounts.seconds(low)} to {amounts.seconds(high)}",
+        "" if pd.isna(row.time_relative) else amounts.ratio(row.time_relative),
+        "" if pd.isna(row.cost_usd) else amounts.dollars(row.cost_usd),
+        "" if pd.isna(row.cost_relative) else amounts.ratio(row.cost_relative),
+        ", ".join(notes),
+    ]
+    return [printable(cell) for cell in cells]
+
+
+def written(table: pd.DataFrame, form: str) -> str:
+    """The table in one of `FORMATS`; columns without a value are left out of all but csv."""
+    if form == "csv":
+        return table.map(_harmless).to_csv(index=False)
+    table = table.loc[:, [name for name in table if table[name].ne("").any()]]
+    if table.empty:
+        return "Nothing was measured on this machine yet.\n"
+    if form == "markdown":
+        marks = ["---:" if COLUMNS[name] else "---" for name in table]
+        lines = [markdown.row(table.columns), "|" + "|".join(marks) + "|"]
+        return "\n".join([*lines, *(markdown.row(row) for row in table.to_numpy())]) + "\n"
+    if form == "latex":
+        align = "".join("r" if COLUMNS[name] else "l" for name in table)
+        styled = table.style.hide(axis="index").format(escape="latex")
+        return styled.to_latex(column_format=align, hrules=True)
+    return _text(table)
+
+
+def _harmless(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
+def _text(table: pd.DataFrame) -> str:
+    """The table in at most `WIDTH` columns."""
+    widths = {name: max(len(name), int(table[name].str.len().max())) for name in table}
+    if "remarks" in widths:
+        others = sum(width + 2 for name, width in widths.items() if name != "remarks")
+        widths["remarks"] = max(_LEAST_REMARKS, WIDTH - others)
+    lines = [_line(dict(zip(table.columns, table.columns, strict=True)), widths)]
+    lines += [_line(row, widths) for row in table.to_dict("records")]
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: dict[str, str], widths: dict[str, int]) -> str:
+    said = []
+    for name, width in widths.items():
+        cell = cells[name]
+        if name == "remarks":
+            cell = textwrap.shorten(cell, width, placeholder="…")
+        said.append(cell.rjust(width) if COLUMNS[name] else cell.ljust(width))
+    return "  ".join(said).rstrip()
