@@ -1,13 +1,16 @@
 import fcntl
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from epochcost import ROOT
 from epochcost.measure.machine_lock import LOCK
+from epochcost.training import launch
 
 # scripts/start.py, which gives a sign more often.
 OFTEN = """
@@ -69,6 +72,22 @@ def test_a_training_gives_signs_of_life_beside_its_log(give_signs):
     assert any("epoch 1 of 9, " in sign and "left" not in sign for sign in signs)
     assert any("epoch 3 of 9, " in sign and "s left" in sign for sign in signs)
     assert f"{begin}done, " in signs[-1]
+
+
+def test_on_a_terminal_it_is_one_line_that_changes(tmp_path):
+    """And often enough: no training of minutes is silent for ten seconds."""
+    assert launch.ON_TERMINAL_S <= 10
+    mine, theirs = os.openpty()
+    with tempfile.TemporaryFile() as noted:
+        signs = launch.Signs("mnist_mlp/pytorch/default-1", noted.fileno(), theirs)
+        assert signs.every_s == launch.ON_TERMINAL_S
+        signs.give()
+        signs.give()
+        signs.end()
+    said = os.read(mine, 4096).decode()
+    assert said.count("\r\x1b[Kepochcost: mnist_mlp/pytorch/default-1: ") == 3
+    assert said.count("\n") == 1
+    assert ": done, " in said.rpartition("\x1b[K")[2]
 
 
 def test_who_waits_says_for_whom(give_signs, tmp_path, monkeypatch):

@@ -19,8 +19,8 @@ from epochcost.measure import machine_lock, progress, variables
 from epochcost.record.names import parts_of_name
 
 _TRAIN = Path(__file__).resolve().parents[2] / "train.py"
-# So seldom that it disturbs nothing.
-EVERY_S = 60.0
+# So seldom that it disturbs nothing; on a terminal more often, in one line that changes.
+EVERY_S, ON_TERMINAL_S = 60.0, 5.0
 
 
 def launch(ready: Path, run: str, settings: dict[str, Any], output: int) -> int:
@@ -70,7 +70,7 @@ def _watched(command: list, noted: int, signs: "Signs") -> int:
     process = subprocess.Popen(command, pass_fds=[noted])
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     signal.signal(signal.SIGALRM, lambda *_: signs.give())
-    signal.setitimer(signal.ITIMER_REAL, EVERY_S, EVERY_S)
+    signal.setitimer(signal.ITIMER_REAL, signs.every_s, signs.every_s)
     try:
         status = process.wait()
     except KeyboardInterrupt:  # it got the signal, too
@@ -93,6 +93,8 @@ class Signs:
     def __init__(self, run: str, noted: int, output: int) -> None:
         self._run, self._noted, self._output = run, noted, output
         self._began, self._began_at = time.monotonic(), time.strftime("%H:%M:%S")
+        self._changes = os.isatty(output)
+        self.every_s = ON_TERMINAL_S if self._changes else EVERY_S
 
     def give(self) -> None:
         """Say how far it is now, or what it waits for."""
@@ -108,11 +110,15 @@ class Signs:
     def end(self) -> None:
         """Say how it ended."""
         why = progress.read(self._noted).get("failed")
-        self._say(f"failed {why} (recorded)" if why else f"done, {self._so_far()}")
+        self._say(f"failed {why} (recorded)" if why else f"done, {self._so_far()}", last=True)
 
     def _so_far(self) -> str:
         return worded(time.monotonic() - self._began)
 
-    def _say(self, what: str) -> None:
+    def _say(self, what: str, last: bool = False) -> None:
+        line = f"epochcost: {self._run}: {what}"
+        if self._changes:
+            line = f"\r\x1b[K{line}"  # in the place of the line before
+        end = "\n" if last or not self._changes else ""
         with suppress(OSError):  # nobody listens any more
-            os.write(self._output, f"epochcost: {self._run}: {what}\n".encode())
+            os.write(self._output, f"{line}{end}".encode())
