@@ -5,8 +5,11 @@ import re
 
 _BOILERPLATE = re.compile(
     r"Select jobs to execute|Execute \d+ jobs|Touching output file|Using shell|"
-    r"Conda environments: ignored|Assuming unrestricted shared filesystem|Building DAG of jobs"
+    r"Conda environments: ignored|Assuming unrestricted shared filesystem|Building DAG of jobs|"
+    r"Config file .* is extended|Complete log|Elapsed time"
 )
+# What these rules print is an answer, which needs no heading.
+_ANSWERS = ("advise", "estimate", "table")
 
 
 def quieten() -> None:
@@ -17,5 +20,8 @@ def quieten() -> None:
 
 
 def _says_something(line: logging.LogRecord) -> bool:
-    told = line.levelno > logging.INFO or line.msg is None
-    return told or not _BOILERPLATE.match(str(line.msg))
+    if line.levelno > logging.INFO:
+        return True
+    if line.msg is None:
+        return getattr(line, "rule_name", None) not in _ANSWERS
+    return not _BOILERPLATE.match(str(line.msg))
