@@ -22,6 +22,6 @@ def quieten() -> None:
 def _says_something(line: logging.LogRecord) -> bool:
     if line.levelno > logging.INFO:
         return True
-    if line.msg is None:
-        return getattr(line, "rule_name", None) not in _ANSWERS
-    return not _BOILERPLATE.match(str(line.msg))
+    if getattr(line, "rule_name", None) in _ANSWERS:
+        return False
+    return line.msg is None or not _BOILERPLATE.match(str(line.msg))
