@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args, get_type_hints
 
 from epochcost.measure import machine
+from epochcost.record import record as records
 from epochcost.record.types import Record
 
 
@@ -72,3 +73,4 @@ def put_quick_run(folder: Path, record: dict, wall_s: float | None = None) -> No
     path = folder / "results/runs" / f"{record['run']['id']}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(coherent(record, wall_s)))
+    records.migrate(folder / "results/runs")

@@ -11,6 +11,8 @@ from clones import make_clone
 
 from epochcost import ROOT
 
+pytestmark = pytest.mark.slow
+
 CLOUD = ROOT / ".venvs/cloud/bin"
 OF_IMAGE = "/opt/epochcost/.venvs/torch-gpu/bin/python"
 SYNTHETIC = ["--config", "data={source: synthetic}", "workloads=mnist_mlp", "frameworks=pytorch"]

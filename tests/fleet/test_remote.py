@@ -15,6 +15,8 @@ from clones import make_clone
 
 from epochcost import ROOT
 
+pytestmark = pytest.mark.slow
+
 SERVER = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
 
 

@@ -10,6 +10,8 @@ from fleet.capture import requests
 
 from epochcost import ROOT
 
+pytestmark = pytest.mark.slow
+
 CLOUD = ROOT / ".venvs/cloud/bin"
 WORDS = ("data={source: synthetic}", "workloads=mnist_mlp", "frameworks=pytorch")
 

@@ -23,6 +23,8 @@ epoch = lambda: batches
 BEGIN = """
 import json
 import numpy as np
+
+pytestmark = pytest.mark.slow
 x = np.arange(100, dtype=np.float32)[:, None]
 y = np.arange(100, dtype=np.uint8)
 """

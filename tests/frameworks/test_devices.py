@@ -5,6 +5,8 @@ import os
 import pytest
 from trainings import refused, train
 
+pytestmark = pytest.mark.slow
+
 TWO_CORES = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
 
 

@@ -16,6 +16,8 @@ from epochcost.frameworks.framework import Task
 from epochcost.measure.clock import Clock
 from epochcost.measure import extent
 
+pytestmark = pytest.mark.slow
+
 rates, first = set(), {}
 
 class Look(fastai_clock.ReadClock):

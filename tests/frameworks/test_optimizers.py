@@ -16,6 +16,8 @@ from epochcost.models import recipes
 module = importlib.import_module("epochcost.frameworks." + sys.argv[1])
 from epochcost.frameworks import keras_fit, keras_recipe
 from epochcost.frameworks.framework import Task
+
+pytestmark = pytest.mark.slow
 recipe = recipes.load("config/workloads.yaml")["imdb_fasttext"]
 given = json.loads(sys.argv[2])
 searches = []

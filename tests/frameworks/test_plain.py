@@ -13,6 +13,8 @@ from trainings import answer
 
 from epochcost import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 def ran(python, script: str, *arguments, table: Path) -> tuple[list[str], dict[str, str]]:
     """What a benchmark printed, by lines, and the row that it put into the table."""

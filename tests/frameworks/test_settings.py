@@ -14,6 +14,8 @@ from epochcost.frameworks import framework, memory
 from epochcost.frameworks.choices import of_device
 from epochcost.measure import machine
 
+pytestmark = pytest.mark.slow
+
 HALF = machine.usable_cores() // 2
 # What there is of these depends on the machine.
 FEWER = {"threads": HALF} if HALF else {}
@@ -138,8 +140,8 @@ def test_jax_leaves_cudnns_lstm_where_it_has_none(pythons):
         ("mnist_mlp", "keras-jax", KEPT | {"steps_per_execution": 10}),
         ("mnist_mlp", "keras-torch", OTHER | {"flush_denormal": True, "onednn": False}),
         ("mnist_cnn", "pytorch", KEPT | OTHER | {"channels_last": True, "flush_denormal": True}),
-        ("mnist_mlp", "pytorch", {"onednn": False}),
-        ("mnist_cnn", "fastai", {"channels_last": True}),
+        pytest.param("mnist_mlp", "pytorch", {"onednn": False}, marks=pytest.mark.full),
+        pytest.param("mnist_cnn", "fastai", {"channels_last": True}, marks=pytest.mark.full),
         ("imdb_fasttext", "pytorch", KEPT | {"fused_optimizer": True, "onednn": False}),
         pytest.param(
             "imdb_fasttext", "keras-torch", KEPT | {"jit_compile": True, "flush_denormal": True},

@@ -12,6 +12,8 @@ from epochcost.data import download, preparation
 from epochcost.measure import machine
 from epochcost.models import workloads
 
+pytestmark = pytest.mark.slow
+
 KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
 
 

@@ -8,6 +8,8 @@ from trainings import answer
 
 from epochcost import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"])
 def test_the_device_is_waited_for_at_borders_alone(pythons, little, framework):

@@ -9,6 +9,8 @@ import measured as shipped
 import pytest
 from clones import BIN, Clone, commit, git, make_clone
 
+pytestmark = pytest.mark.slow
+
 SHIPPED = sorted((shipped.folder() / "local/mnist_mlp/pytorch").glob("default-?@*.json"))
 # Any call of the workflow that starts no training.
 CALL = ("--quiet", "all", "--", "estimate")
@@ -39,7 +41,6 @@ def push(clone: Clone, *what: str) -> None:
     commit(clone.folder)
 
 
-@pytest.mark.slow
 def test_dvc_measures_a_machine_once_and_keeps_the_others_records(tmp_path, pythons):
     measured = with_dvc(tmp_path / "first")
     measured.run("dvc", "repro")

@@ -6,7 +6,10 @@ import signal
 import subprocess
 import time
 
+import pytest
 from clones import BIN, make_clone
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_killed_run_is_continued(tmp_path, pythons):

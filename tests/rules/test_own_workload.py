@@ -11,6 +11,8 @@ from clones import make_clone
 
 from epochcost import files
 
+pytestmark = pytest.mark.slow
+
 TEMPLATE = "scripts/epochcost/models/template"
 MINE = "scripts/epochcost/models/mine"
 
@@ -24,10 +26,10 @@ def own(tmp_path, pythons):
     return clone
 
 
-@pytest.mark.slow
 def test_it_is_measured_on_generated_data_and_reported(own):
-    own.snakemake("--config", "data={source: synthetic}", "price=0.10", "frameworks=all")
-    frameworks = {"keras-tensorflow", "keras-torch", "keras-jax", "pytorch"}
+    frameworks = {"keras-tensorflow", "pytorch"}  # each of the template's two models once
+    chosen = f"frameworks={','.join(frameworks)}"
+    own.snakemake("--config", "data={source: synthetic}", "price=0.10", chosen)
     assert {name.split("/")[2] for name in own.records()} == frameworks
     answer = (own.folder / "results/answer.txt").read_text()
     assert answer.count("trains mine fastest so far") == 1

@@ -5,6 +5,7 @@ import shutil
 
 import pandas as pd
 import pytest
+from clones import make_clone
 from observed import coherent
 
 pytestmark = pytest.mark.slow
@@ -15,6 +16,12 @@ RUNS = "results/runs/local/mnist_mlp/pytorch"
 def run_of(record, trial):
     """The same run at another time."""
     return record["run"] | {"trial": trial, "started_at": f"2026-11-24T10:{trial:02}:00+00:00"}
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory, pythons):
+    """A clone for all of these tests, each of which begins with the first run alone."""
+    return make_clone(tmp_path_factory.mktemp("precision") / "epochcost")
 
 
 @pytest.fixture(scope="module")
