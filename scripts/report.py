@@ -44,7 +44,7 @@ def main() -> None:
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
     machines, paths = _read(arguments.records, set(aside.path), arguments.report.parent)
     links = page.records_of(runs, paths)
-    sections = _sections(relative, baselines, arguments.figures, links)
+    sections = _sections(relative, baselines, arguments.figures, links, here)
     order = answer.workloads_of(own, baselines, here)
     sections.sort(
         key=lambda one: order.index(one.workload) if one.workload in order else len(order)
@@ -59,6 +59,7 @@ def main() -> None:
         sources[sources.source_id.isin(relative.source_id)].to_dict("records"),
         aside.to_dict("records"),
         links,
+        here,
     )
     files.write_text(arguments.report, html)
     # Shown on a terminal, which would obey control characters in a record.
@@ -70,7 +71,7 @@ def main() -> None:
 
 
 def _sections(
-    relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path, links: dict
+    relative: pd.DataFrame, baselines: pd.DataFrame, figures: Path, links: dict, here: str
 ) -> list[page.Section]:
     lists, order = workloads.read(), list(schemas.read("hardware"))
     sections = []
@@ -79,11 +80,11 @@ def _sections(
         title = lists.title(base.workload)
         drawn = (*page.PICTURES, *page.NARROW)
         pictures = {name: figures / f"{base.workload}-{name}.svg" for name in drawn}
-        sections.append(page.section(base.workload, title, rows, pictures, links))
+        sections.append(page.section(base.workload, title, rows, pictures, links, here))
     for workload in sorted(relative[relative.baseline.isna()].workload.unique()):
         rows = selection.rows_without_baseline(relative, workload)
         title = lists.title(workload)
-        sections.append(page.section(workload, title, rows, {}, links))
+        sections.append(page.section(workload, title, rows, {}, links, here))
     return sections
 
 

@@ -56,6 +56,7 @@ def render(
     sources: list[dict[str, str]],
     aside: Sequence[dict[str, str]] = (),
     links: Mapping[tuple, list[str]] | None = None,
+    machine_id: str = "",
 ) -> str:
     """The page as HTML.
 
@@ -68,6 +69,7 @@ def render(
         sources: rows of data/published/sources.csv whose figures the page shows.
         aside: rows of set_aside.csv.
         links: the records behind each row (`records_of`).
+        machine_id: the machine at hand, whose rows stand out.
     """
     own = runs[made_here(runs)]
     noise = noise[noise.run_id.isin(own.run_id)]
@@ -80,7 +82,7 @@ def render(
         answer=answer,
         most=_FIRST,
         first=with_picture[0] if with_picture else None,
-        shown=_all_cells(shown, links or {}),
+        shown=_all_cells(_fastest(shown), links or {}, machine_id),
         sections=sections,
         failed=own[own.status.eq("failed")].to_dict("records"),
         noisy=own[own.noise.fillna("").ne("")].to_dict("records"),
@@ -103,6 +105,7 @@ def section(
     rows: pd.DataFrame,
     pictures: dict[str, Path],
     links: Mapping[tuple, list[str]] | None = None,
+    machine_id: str = "",
 ) -> Section:
     """A section from the rows that its pictures show (`selection.rows_of`)."""
     here = made_here(rows)
@@ -118,7 +121,7 @@ def section(
         bool(here.any()),
         "".join(said),
         {name: _embedded(path) for name, path in pictures.items()},
-        _all_cells(rows, links or {}),
+        _all_cells(rows, links or {}, machine_id),
     )
 
 
@@ -140,10 +143,24 @@ def _keys(rows: pd.DataFrame) -> list[tuple]:
     return list(rows[GROUP].astype(object).fillna("").itertuples(index=False, name=None))
 
 
-def _all_cells(rows: pd.DataFrame, links: Mapping[tuple, list[str]]) -> list[dict[str, Any]]:
+def _fastest(rows: pd.DataFrame) -> pd.DataFrame:
+    """The fastest row of each workload and machine; what missed its target only for want of others."""
     if rows.empty or "workload" not in rows:
+        return rows.head(0)
+    missed = rows.quality_reached.eq(False)
+    ordered = rows.assign(missed=missed).sort_values(
+        ["workload", "missed", "time_s"], kind="stable"
+    )
+    return ordered.drop_duplicates(["workload", "hardware_label", "machine_id"])
+
+
+def _all_cells(
+    rows: pd.DataFrame, links: Mapping[tuple, list[str]], machine_id: str
+) -> list[dict[str, Any]]:
+    if rows.empty:
         return []
-    rows = rows.assign(apart=names.tell_apart(rows), here=made_here(rows))
+    here = made_here(rows) & rows.machine_id.fillna("").eq(machine_id)
+    rows = rows.assign(apart=names.tell_apart(rows), here=here)
     keys = _keys(rows) if links else [()] * len(rows)
     return [
         _cells(row) | {"records": [_linked(path) for path in links.get(key, [])]}
