@@ -144,13 +144,11 @@ def _keys(rows: pd.DataFrame) -> list[tuple]:
 
 
 def _fastest(rows: pd.DataFrame) -> pd.DataFrame:
-    """The fastest row of each workload and machine; what missed its target only for want of others."""
+    """The fastest row of each workload and machine, of those that reached their target first."""
     if rows.empty or "workload" not in rows:
         return rows.head(0)
-    missed = rows.quality_reached.eq(False)
-    ordered = rows.assign(missed=missed).sort_values(
-        ["workload", "missed", "time_s"], kind="stable"
-    )
+    ranked = rows.assign(missed=rows.quality_reached.eq(False))
+    ordered = ranked.sort_values(["workload", "missed", "time_s"], kind="stable")
     return ordered.drop_duplicates(["workload", "hardware_label", "machine_id"])
 
 
