@@ -1,11 +1,10 @@
-# Tables -> figures, five per workload: time and cost over the K80 baseline; what a buyer looks at.
+# Tables -> figures of each workload: time and cost by machine; what a buyer looks at.
 
 
 rule figure:
     input:
         multiext("results/tables/", "relative.csv", "options.csv", "history.csv", "runs.csv"),
         baselines="data/published/baselines.csv",
-        titles="config/workloads.yaml",
         order="config/hardware.yaml",
         code=sources_of("figure"),
     output:

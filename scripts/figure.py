@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 from epochcost import durations, errors, schemas, settings
 from epochcost.measure import machine
-from epochcost.models import workloads
 from epochcost.money import billing, history
 from epochcost.results import tables
 from epochcost.show.figures import dots, frontier, selection, style, waterfall
@@ -28,13 +27,13 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/figures"))
     arguments = parser.parse_args()
     baseline = _baseline(arguments.published, arguments.workload)
-    title, order = workloads.read().title(arguments.workload), list(schemas.read("hardware"))
+    order = list(schemas.read("hardware"))
     found = {
         name: tables.read(arguments.tables / f"{name}.csv")
         for name in ("relative", "options", "history", "runs")
     }
     drawn = _machines(found["relative"], baseline, order)
-    drawn |= _to_choose_from(found, baseline, title, arguments.settings)
+    drawn |= _to_choose_from(found, baseline, arguments.settings)
     for name, figure in drawn.items():
         style.save(figure, arguments.output / f"{arguments.workload}-{name}")
 
@@ -55,7 +54,7 @@ def _machines(
 
 
 def _to_choose_from(
-    found: dict[str, pd.DataFrame], baseline: pd.Series, title: str, chosen: settings.Settings
+    found: dict[str, pd.DataFrame], baseline: pd.Series, chosen: settings.Settings
 ) -> dict[str, Figure]:
     """What a buyer looks at: the options, an itemised bill, the history."""
     runs, options, past = (
@@ -73,8 +72,8 @@ def _to_choose_from(
     deadline = durations.seconds_of(chosen.deadline) if chosen.deadline else None
     return {
         "frontier": frontier.draw(options, baseline.workload, here, deadline, chosen.budget),
-        "bill": waterfall.draw(waterfall.shown_of(options), rental, title),
-        "history": history_figure.draw(past, best, change, title, named),
+        "bill": waterfall.draw(waterfall.shown_of(options), rental, baseline.workload),
+        "history": history_figure.draw(past, best, change, baseline.workload, named),
     }
 
 

@@ -19,7 +19,7 @@ _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 
 
 def draw(
-    table: pd.DataFrame, best: pd.Series | None, change: Change | None, title: str, base: str
+    table: pd.DataFrame, best: pd.Series | None, change: Change | None, workload: str, base: str
 ) -> plt.Figure:
     """Draw the history of one workload.
 
@@ -27,7 +27,6 @@ def draw(
         table: its rows of history.csv, without free offers.
         best: its cheapest option that was measured here, with `date`; None for none.
         change: from the baseline to that; None where one of the two is missing.
-        title: the workload's title.
         base: what the baseline is, such as `the K80 of 2017`.
     """
     style.apply()
@@ -63,7 +62,7 @@ def draw(
     axes.set_ylabel("training alone, at that day's price")
     axes.spines[["top", "right"]].set_visible(False)
     _split(split, change, base)
-    style.headline(figure, headline(change, best, title, base))
+    style.headline(axes, title(change, workload, base), "" if best is None else _grey(best))
     _name_lines(axes, ends)
     return figure
 
@@ -135,11 +134,15 @@ def _split(axes, change: Change | None, base: str) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def headline(change: Change | None, best: pd.Series | None, title: str, base: str) -> str:
+def title(change: Change | None, workload: str, base: str) -> str:
+    """What was found, in at most 60 characters."""
     if change is None:
-        return f"{title}: what its training has cost since it was published"
-    said = f"training costs {amounts.ratio(change.whole)} what {base} cost{_notes(best)}"
-    return f"{title}: {said}"
+        return f"{workload}: what its training has cost since 2017"
+    return f"{workload}: {amounts.ratio(change.whole)} what {base} cost"
+
+
+def _grey(best: pd.Series) -> str:
+    return ", ".join([f"Now: {best.hardware_label}", *remarks.of_offer(best)])
 
 
 def _notes(best: pd.Series) -> str:

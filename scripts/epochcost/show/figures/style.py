@@ -203,9 +203,10 @@ class Frame:
             at -= _TEXT_LINE
 
 
-def headline(figure: plt.Figure, text: str) -> None:
-    """Write the message of a picture above it, wrapped to as many lines as needed."""
-    figure.suptitle(textwrap.fill(text, 78), x=0.01, ha="left", fontsize=13, fontweight="bold")
+def headline(axes: plt.Axes, title: str, grey: str) -> None:
+    """Write what a picture found above it, and in grey below that what it rests on."""
+    axes.figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
+    axes.set_title(textwrap.fill(grey, 100), loc="left", fontsize=8.5, color=FAINT)
 
 
 def colour(hardware_id: str) -> str:

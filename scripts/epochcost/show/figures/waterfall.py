@@ -18,7 +18,7 @@ def shown_of(options: pd.DataFrame) -> pd.Series | None:
     return shown.loc[shown.billed_usd.idxmin()] if len(shown) else None
 
 
-def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
+def draw(row: pd.Series | None, rental: Rental, workload: str) -> plt.Figure:
     """Draw the bill of one row of options.csv; None if none has a price.
 
     Args:
@@ -29,7 +29,7 @@ def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
         figure, axes = plt.subplots(figsize=(10, 2), layout="constrained")
         axes.text(0.5, 0.5, "no option with a price is known", ha="center", color=style.FAINT)
         axes.set_axis_off()
-        style.headline(figure, f"{title}: bill breakdown")
+        style.headline(axes, f"{workload}: a bill in its parts", "")
         return figure
     besides = billing.besides(row.price_kind, rental)
     parts = billing.bill_in_parts(row.time_s, row.overhead_s, billing.terms_of(row), besides)
@@ -51,10 +51,9 @@ def draw(row: pd.Series | None, rental: Rental, title: str) -> plt.Figure:
     axes.spines[["top", "right", "bottom"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     training = parts.get("training", 0.0) / row.billed_usd
-    notes = remarks.of_offer(row)
     who = f"{row.hardware_label} with {names.framework(row.framework, row.variant)}"
-    said = f" ({', '.join(notes)})" if notes else ""
-    style.headline(figure, f"{title}, {who}{said}: {training:.0%} of the bill is training")
+    grey = ", ".join([who, *remarks.of_offer(row)])
+    style.headline(axes, f"{workload}: {training:.0%} of the bill is training", grey)
     return figure
 
 
