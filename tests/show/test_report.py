@@ -1,4 +1,7 @@
 import re
+from html import unescape
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -264,6 +267,9 @@ def test_real_data_stand_for_generated_ones_and_full_runs_for_predictions(row):
     assert list(answer.own_rows(table, BASES).time_s) == [33.0]
 
 
+NO_RUNS = pd.DataFrame(columns=["run_id", "source_id", "status", "reason", "noise", "shipped"])
+
+
 def render(shown: list[dict] = (), runs: list[dict] = (), noted: list = (), machines=()) -> str:
     marks = ["synthetic", "predicted", "data_complete"]
     return page.render(
@@ -322,6 +328,22 @@ def test_the_page_needs_no_network():
     html = render()
     assert not re.search(r'(?:src|href)="(?!data:|#)', html)
     assert "@import" not in html
+
+
+def test_a_picture_is_in_the_page_what_it_is_as_a_file(row, tmp_path):
+    text = '5 % of "x", #1, <b> & it\'s'
+    drawn = ElementTree.Element("svg", {"style": "font-family: 'A', b", "note": 'say "x"'})
+    drawn.text = text
+    path = tmp_path / "w-machines.svg"
+    path.write_text(ElementTree.tostring(drawn, encoding="unicode"))
+    rows = pd.DataFrame([row | {"time_relative_low": None, "time_relative_high": None}])
+    rows = rows.assign(price_date="", metric="")
+    section = page.section("w", "W", rows, {"machines": path})
+    html = page.render(["x"], rows, [section], NO_RUNS, [], noise.noise_table([]), [])
+    (source,) = re.findall(r'src="(data:image/svg[^"]*)"', html)
+    content = unquote(unescape(source)).removeprefix("data:image/svg+xml,")
+    read = ElementTree.fromstring(content)
+    assert (read.text, read.attrib) == (text, drawn.attrib)
 
 
 def test_predictions_stand_beside_what_was_measured():
