@@ -5,6 +5,8 @@ from trainings import answer
 
 from epochcost import ROOT
 
+pytestmark = pytest.mark.slow
+
 # Each leaves `epoch`, a function that gives the batches (inputs, labels) of the next epoch.
 MAKE = {
     "pytorch": """
@@ -16,15 +18,13 @@ epoch = lambda: ((a, b) for a, b, weight in pytorch.batches_of(Group(), data, le
     "fastai": """
 from epochcost.frameworks import fastai
 loss, place = fastai.pytorch_recipe.LOSSES["categorical_crossentropy"], fastai.torch.device("cpu")
-batches = fastai._Batches(x, y, loss, place, 32, True)
+batches = fastai.Batches(x, y, loss, place, 32, True)
 epoch = lambda: batches
 """,
 }
 BEGIN = """
 import json
 import numpy as np
-
-pytestmark = pytest.mark.slow
 x = np.arange(100, dtype=np.float32)[:, None]
 y = np.arange(100, dtype=np.uint8)
 """

@@ -5,6 +5,8 @@ from trainings import answer, refused, train
 
 from epochcost import files
 
+pytestmark = pytest.mark.slow
+
 FIT = """
 import json
 from pathlib import Path
@@ -15,8 +17,6 @@ from epochcost.frameworks import fastai, fastai_clock
 from epochcost.frameworks.framework import Task
 from epochcost.measure.clock import Clock
 from epochcost.measure import extent
-
-pytestmark = pytest.mark.slow
 
 rates, first = set(), {}
 

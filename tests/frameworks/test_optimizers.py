@@ -6,6 +6,8 @@ import json
 import pytest
 from trainings import answer
 
+pytestmark = pytest.mark.slow
+
 # A step on a batch in which word 0 stands 300 times, word 1 once, and word 2 not at all; then two
 # on batches of word 0 alone.
 STEPS = """
@@ -16,8 +18,6 @@ from epochcost.models import recipes
 module = importlib.import_module("epochcost.frameworks." + sys.argv[1])
 from epochcost.frameworks import keras_fit, keras_recipe
 from epochcost.frameworks.framework import Task
-
-pytestmark = pytest.mark.slow
 recipe = recipes.load("config/workloads.yaml")["imdb_fasttext"]
 given = json.loads(sys.argv[2])
 searches = []

@@ -107,6 +107,7 @@ def test_a_share_of_the_container_limits_the_cores(monkeypatch):
     assert machine.usable_cores() == len(os.sched_getaffinity(0))
 
 
+@pytest.mark.alone
 def test_own_work_is_not_the_work_of_others():
     busy = activity.Activity()
     total = 0

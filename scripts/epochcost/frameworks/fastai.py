@@ -87,8 +87,8 @@ def _loaders(task: Task, extent: Extent, place: torch.device) -> DataLoaders:
     training = split.x_train[:samples], split.y_train[:samples]
     validation = split.x_validation[:held_out], split.y_validation[:held_out]
     return DataLoaders(
-        _Batches(*training, loss, place, batch, shuffle=True),
-        _Batches(*validation, loss, place, batch, shuffle=False),
+        Batches(*training, loss, place, batch, shuffle=True),
+        Batches(*validation, loss, place, batch, shuffle=False),
         device=place,
     )
 
@@ -116,7 +116,7 @@ def _learner(task: Task, loaders: DataLoaders, place: torch.device) -> Learner:
     return learner
 
 
-class _Batches(DataLoader):
+class Batches(DataLoader):
     """Batches of arrays that are entirely in memory."""
 
     def __init__(self, inputs, labels, loss, place, batch: int, shuffle: bool) -> None:
