@@ -36,6 +36,8 @@ _MARKS = {
     "pytorch": Mark("#c44f00", "D", "PyTorch"),
     "fastai": Mark("#2c82c9", "v", "fastai"),
     "keras-cntk": Mark("#4d4d4d", "P", "CNTK"),
+    "keras2-tensorflow1": Mark("#7a4f00", "h", "TF 1"),
+    "keras2-cntk": Mark("#6a6a8c", "p", "CNTK 2"),
 }
 _OTHER_MARK = Mark("#777777", "X", "other")
 
@@ -55,7 +57,7 @@ _TITLE_LINE, _TEXT_LINE = 0.25, 0.17
 
 def mark(framework: str) -> Mark:
     """The mark of a framework, the same in every figure."""
-    return _MARKS.get(framework.replace("keras2-", "keras-").rstrip("1"), _OTHER_MARK)
+    return _MARKS.get(framework, _OTHER_MARK)
 
 
 def few(
