@@ -105,6 +105,14 @@ def test_the_price_of_this_machine_is_no_other_machines_price(make_tables, recor
     assert costs.isna()[200]
 
 
+def test_what_came_with_the_clone_has_no_price_of_this_machine(make_tables, record):
+    runs, *_ = make_tables(full_run(record, 100))
+    price = Price("local", 0.36, "on_demand", None, "config")
+    market = Market([], local=price, machine_id=record["machine"]["id"])
+    assert len(cost_tables.at_hand(runs, market)) == 1
+    assert cost_tables.at_hand(runs.assign(shipped="2026-11-26"), market).empty
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -247,8 +247,12 @@ def _base_costs(base, baseline, market: Market) -> dict[str, float]:
 
 
 def at_hand(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
-    """The runs of the machine at hand x its price, where that is known."""
-    here = runs[runs.machine_id.eq(market.machine_id)]
+    """The runs made on the machine at hand x its price, where that is known.
+
+    What came with the clone is not made here, whatever machine it says: images of one kind share
+    an id.
+    """
+    here = runs[made_here(runs) & runs.machine_id.eq(market.machine_id)]
     offers = [] if market.local is None else [market.local]
     return here.merge(price_frame(offers, CONFIGURED_BOOK), on="hardware_id")
 

@@ -54,16 +54,14 @@ class Panel:
     ticks: tuple[float, ...]
 
 
-_TENS = [10.0**power for power in range(-6, 7)]
 PANELS = (
     Panel("time", "time of one training", amounts.seconds, style.tick_of_seconds, style.SECONDS),
     Panel(
         "cost", "cost of one training", amounts.dollars, style.tick_of_dollars,
-        tuple(number * ten for ten in _TENS for number in (1, 1.5, 2, 3, 5, 7)),
+        style.DOLLARS,
     ),
 )  # fmt: skip
 _VALUE = {"time": "time_s", "cost": "cost_usd"}
-_RATIOS = tuple(number * ten for ten in _TENS for number in (1, 1.5, 2, 3, 5, 7))
 
 
 def draw(
@@ -264,7 +262,7 @@ def _scales(axes, panel: Panel, one: float) -> None:
         "top", functions=(lambda value: value / one, lambda ratio: ratio * one)
     )
     above.xaxis.set_major_locator(
-        FixedLocator(style.few(_RATIOS, low / one, high / one, most, 1.0))
+        FixedLocator(style.few(style.RATIOS, low / one, high / one, most, 1.0))
     )
     above.xaxis.set_minor_locator(NullLocator())
     above.xaxis.set_major_formatter(FuncFormatter(lambda ratio, _: f"{ratio:g}x"))

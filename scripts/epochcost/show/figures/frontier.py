@@ -20,7 +20,6 @@ from epochcost.show.wording import amounts, names, remarks
 # Fewer machines than these are a table.
 FEWEST = 4
 _PRICES = [0.01, 0.1, 1.0, 10.0, 100.0]
-_DOLLARS = tuple(number * 10.0**power for power in range(-6, 5) for number in (1, 2, 5))
 _WIDTH, _HEIGHT, _LEFT, _BELOW, _LEGEND = 10.0, 5.6, 0.85, 0.55, 0.3  # inches
 _BEST = "#c44f00"
 # A deadline or budget so many times above all options is beyond the picture.
@@ -159,7 +158,7 @@ def _axes(axes, shown: pd.DataFrame, deadline_s: float | None, budget_usd: float
     axes.set_ylim(usd.min() / 2.2, _end(usd.max(), budget_usd))
     for axis, ticks, say in (
         (axes.xaxis, style.SECONDS, style.tick_of_seconds),
-        (axes.yaxis, _DOLLARS, style.tick_of_dollars),
+        (axes.yaxis, style.DOLLARS, style.tick_of_dollars),
     ):
         low, high = axis.get_view_interval()
         axis.set_major_locator(FixedLocator(style.few(ticks, low, high, 9)))

@@ -41,7 +41,7 @@ _MARKS = {
 }
 _OTHER_MARK = Mark("#777777", "X", "other")
 
-# Where an axis of time can have a mark.
+# Where an axis can have a mark.
 SECONDS = tuple(
     number * unit
     for unit, numbers in (
@@ -50,6 +50,9 @@ SECONDS = tuple(
         (3600, (1, 2, 5, 10, 20, 50, 100)),
     )
     for number in numbers
+)
+DOLLARS = RATIOS = tuple(
+    number * 10.0**power for power in range(-6, 7) for number in (1, 1.5, 2, 3, 5, 7)
 )
 # Inches that a line of text takes, by its kind.
 _TITLE_LINE, _TEXT_LINE = 0.25, 0.17
@@ -97,8 +100,6 @@ _HARDWARE_COLOURS = {
     "gce-n1-highcpu-64": "#56b4e9",
 }
 _OTHER_HARDWARE = "#9db2c6"
-# Of machines that came with the clone, measured.
-SHIPPED = "#f0c4a3"
 
 
 def apply() -> None:
@@ -214,8 +215,3 @@ def headline(axes: plt.Axes, title: str, grey: str) -> None:
 def colour(hardware_id: str) -> str:
     """The colour of hardware, the same in every figure; one pale blue for all without their own."""
     return _HARDWARE_COLOURS.get(hardware_id, _OTHER_HARDWARE)
-
-
-def has_colour(hardware_id: str) -> bool:
-    """Whether hardware has a colour of its own."""
-    return hardware_id in _HARDWARE_COLOURS
