@@ -16,6 +16,7 @@ include: "rules/call.smk"
 
 
 rule all:
+    """Measure what is configured, and make tables, figures and report."""
     default_target: True
     input:
         everything(),

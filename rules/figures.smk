@@ -37,6 +37,7 @@ rule figure:
 
 
 rule figures:
+    """Draw the figures."""
     input:
         pictures(),
     localrule: True
