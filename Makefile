@@ -75,7 +75,7 @@ cloud: .venvs/cloud/ready ## make the environment with the executors of clouds
 
 # The manual, in an environment of its own.
 docs: .venvs/docs/ready ## build the manual: docs/_build/html/README.html
-	@.venvs/docs/bin/sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build/html
+	@.venvs/docs/bin/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --write-all docs docs/_build/html
 	@echo "The manual: docs/_build/html/README.html"
 
 .venvs/docs/ready: envs/docs.txt .venv/ready

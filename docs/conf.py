@@ -12,6 +12,7 @@ extensions = ["myst_parser"]
 root_doc = "README"
 exclude_patterns = ["_build"]
 myst_heading_anchors = 4
+highlight_language = "sh"
 
 html_theme = "furo"
 html_title = "epochcost"

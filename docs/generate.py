@@ -106,7 +106,8 @@ def all_tables() -> str:
 
     apart, priced = (", ".join(names) for names in (identity.GROUP, billing.PRICE_COLUMNS))
     parts = [f"These tell trainings apart, where a table needs them: {apart}."]
-    parts += [f"These are in every table with a price: {priced}."]
+    bills = [f"`{one}`" for one, columns in keys.items() if {*billing.PRICE_COLUMNS} <= {*columns}]
+    parts += [f"The price is in {', '.join(bills)}: {priced}."]
     parts += ["## In several tables", lines([one for one in meaning if times[one] > 1])]
     for table, columns in keys.items():
         about = TABLES[table][0].__doc__.splitlines()[0].partition(": ")[2]
