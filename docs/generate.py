@@ -90,9 +90,10 @@ def targets() -> str:
 
 def all_tables() -> str:
     """Every table with its columns, and what these mean: once, where several tables have them."""
-    meaning = of_measurements.MEANING | of_costs.MEANING
-    if both := of_measurements.MEANING.keys() & of_costs.MEANING.keys():
-        raise errors.InputError(f"said twice: {', '.join(sorted(both))}")
+    said = [*of_measurements.MEANING.items(), *of_costs.MEANING.items()]
+    meaning = {column: (names, text) for names, text in said for column in names.split()}
+    if len(meaning) < sum(len(names.split()) for names, _ in said):
+        raise errors.InputError("the meaning of a column is said twice")
     keys = {
         table: [name if (name := f"{table}.{one}") in meaning else one for one in _names(kind)]
         for table, (_, kind) in TABLES.items()
@@ -102,7 +103,8 @@ def all_tables() -> str:
         raise errors.InputError(f"no meaning, or no such column: {', '.join(sorted(wrong))}")
 
     def lines(columns: list[str]) -> str:
-        return "\n".join(f"- `{one.split('.')[-1]}`: {meaning[one]}" for one in columns)
+        about = dict(meaning[one] for one in columns)
+        return "\n".join(f"- {_columns(names)}: {text}" for names, text in about.items())
 
     apart, priced = (", ".join(names) for names in (identity.GROUP, billing.PRICE_COLUMNS))
     parts = [f"These tell trainings apart, where a table needs them: {apart}."]
@@ -116,6 +118,10 @@ def all_tables() -> str:
         parts += [lines([one for one in columns if times[one] == 1])]
         parts += [f"Also: {', '.join(shared)}."] if shared else []
     return "\n\n".join(filter(None, parts))
+
+
+def _columns(names: str) -> str:
+    return ", ".join(f"`{name.split('.')[-1]}`" for name in names.split())
 
 
 # What tells trainings apart, and prices: not named again with each table.
