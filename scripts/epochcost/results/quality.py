@@ -104,7 +104,7 @@ def quality_table(
     of all epochs, and `time_relative` that over the baseline's. `input_share` is the time to fetch
     batches without training on them, over the time to train on them. Times of disturbed runs do not
     count, unless there are no others (`noisy_runs` says how many of those that count were); those
-    of unusable runs never do, whose quality counts (`records.usable`); those of runs whose quality
+    of unusable runs never do, whose quality counts (`record.usable`); those of runs whose quality
     does not count do. Times of several machines are the median of the machines'
     medians; `mixed_hosts` is as in `repeats.summaries`. `runs` are the ones with a quality.
 

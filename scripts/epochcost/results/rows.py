@@ -25,7 +25,7 @@ RANDOM = "random"
 class RunRow:
     """One run; the columns of runs.csv, in their order.
 
-    status: `ok`, `failed`, `unusable` (others or pauses took too much of it, `records.usable`: its
+    status: `ok`, `failed`, `unusable` (others or pauses took too much of it, `record.usable`: its
         quality counts, its time does not, and is empty), or `statement` of a published text.
     reason: why it failed, or why its time says nothing.
     time_s: seconds of all epochs with their validation passes; for a quick run, the prediction of

@@ -53,7 +53,7 @@ def sentences(
     Args:
         own: rows of relative.csv (`own_rows`).
         machine_id: the machine called `this machine`.
-        host: what it is now (`records.hosts`); empty where that is not known. Where it was measured
+        host: what it is now (`record.hosts`); empty where that is not known. Where it was measured
             like this, what it was before, such as with another kernel, does not count.
     """
     own = own[made_here(own)]
