@@ -11,6 +11,9 @@ include: "rules/start.smk"
 configfile: "config/config.yaml"
 
 
+report: "rules/report.rst"
+
+
 include: "rules/common.smk"
 include: "rules/call.smk"
 

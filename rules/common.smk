@@ -32,8 +32,8 @@ KNOWN, NEEDS, PLAN, MACHINE = OPENED.known, OPENED.needs, OPENED.plan, OPENED.ne
 
 # What trainings wait for comes before any of them, so that they follow each other without a gap.
 FIRST = 1_000_000
-# The pictures of a workload: relative to the published baseline, and what a buyer looks at.
-COMPARED, TO_CHOOSE_FROM = ["machines", "machines-narrow"], ["frontier", "bill", "history"]
+# The pictures of a workload.
+PICTURES = ["machines", "machines-narrow", "frontier", "bill"]
 
 
 def here(path):
@@ -47,11 +47,20 @@ def everything():
 
 
 def pictures():
-    """The figures of every workload that has a baseline."""
-    return expand(
+    """The history, and the figures of every workload that has a baseline."""
+    return ["results/figures/history.svg"] + expand(
         "results/figures/{workload}-{picture}.svg",
         workload=opening.compared_workloads(Path("data/published/baselines.csv")),
-        picture=COMPARED + TO_CHOOSE_FROM,
+        picture=PICTURES,
+    )
+
+
+def picture(workload, name, what, stem=None):
+    """A picture in Snakemake's own report, which names it by workload and by what it shows."""
+    return report(
+        f"results/figures/{stem or f'{workload}-{name}'}.svg",
+        category=what,
+        labels={"workload": workload, "picture": name},
     )
 
 

@@ -10,7 +10,7 @@ rule report:
         published=multiext("data/published/", "baselines.csv", "sources.csv"),
         code=sources_of("report"),
     output:
-        page="results/report.html",
+        page=report("results/report.html", category="Report", labels={"page": "all results"}),
         answer="results/answer.txt",
     log:
         "logs/report.log",

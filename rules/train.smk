@@ -49,8 +49,9 @@ for hardware in KNOWN.hardware:
             **resources_of(hardware),
         params:
             settings=json.dumps(NEEDS.settings(hardware)),
+            place=lambda wildcards, hardware=hardware: PLAN.place(hardware, wildcards.run),
         message:
-            "Training {wildcards.run}"
+            "Training {wildcards.run} ({params.place})"
         shell:
             "python scripts/start.py {input.ready:q} {wildcards.run:q} --settings {params.settings:q} "
             "--signs 3 3>&1 > {log:q} 2>&1"

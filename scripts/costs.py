@@ -40,7 +40,7 @@ def main() -> None:
         ("options", choices),
         ("frontier", choices[choices.efficient.astype(bool)]),
         ("spot", spot.spot_table(relative, rates, wait_s, prices.rental)),
-        ("history", history.history_table(runs, prices)),
+        ("history", history.history_table(runs, choices, baselines)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)
     print(f"{len(costs)} costs; {cost_tables.without_price(relative)} rows have no known price")

@@ -1,10 +1,11 @@
-"""Draw one workload: time and cost by machine, the options, a bill in its parts, the history.
+"""Draw one workload: time and cost by machine, the options, their bills; or the history of all.
 
-In: relative.csv, options.csv, history.csv and runs.csv of results/tables, data/published/
-baselines.csv. Out, as SVG and PNG: <output>/<workload>-machines (and -machines-narrow, for phones),
--frontier, -bill and -history.
+In: relative.csv and options.csv, or history.csv, of results/tables; data/published/baselines.csv.
+Out, as SVG and PNG: <output>/<workload>-machines, -frontier and -bill, or <output>/history; and
+-narrow versions for phones.
 """
 
+from argparse import Namespace
 from pathlib import Path
 
 import pandas as pd
@@ -12,30 +13,36 @@ from matplotlib.figure import Figure
 
 from epochcost import durations, errors, schemas, settings
 from epochcost.measure import machine
-from epochcost.money import billing, history
+from epochcost.money import billing
 from epochcost.results import tables
-from epochcost.show.figures import dots, frontier, selection, style, waterfall
-from epochcost.show.figures import history as history_figure
+from epochcost.show.figures import bills, dots, frontier, history, selection, style
+
+HISTORY = "history"
 
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("workload", help="a workload of baselines.csv")
+    parser.add_argument("picture", help=f"a workload of baselines.csv, or {HISTORY}")
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     settings.option(parser, "figure")
     parser.add_argument("--output", type=Path, default=Path("results/figures"))
     arguments = parser.parse_args()
-    baseline = _baseline(arguments.published, arguments.workload)
-    order = list(schemas.read("hardware"))
-    found = {
-        name: tables.read(arguments.tables / f"{name}.csv")
-        for name in ("relative", "options", "history", "runs")
-    }
-    drawn = _machines(found["relative"], baseline, order)
-    drawn |= _to_choose_from(found, baseline, arguments.settings)
-    for name, figure in drawn.items():
-        style.save(figure, arguments.output / f"{arguments.workload}-{name}")
+    for name, figure in _drawn(arguments).items():
+        style.save(figure, arguments.output / name)
+
+
+def _drawn(arguments: Namespace) -> dict[str, Figure]:
+    """The figures that were asked for, by the names of their files."""
+    if arguments.picture == HISTORY:
+        return _of_all(tables.read(arguments.tables / "history.csv"))
+    baseline = _baseline(arguments.published, arguments.picture)
+    relative, options = (
+        tables.read(arguments.tables / f"{name}.csv") for name in ("relative", "options")
+    )
+    drawn = _machines(relative, baseline, list(schemas.read("hardware")))
+    drawn |= _to_choose_from(options, baseline.workload, arguments.settings)
+    return {f"{baseline.workload}-{name}": figure for name, figure in drawn.items()}
 
 
 def _machines(
@@ -54,27 +61,22 @@ def _machines(
 
 
 def _to_choose_from(
-    found: dict[str, pd.DataFrame], baseline: pd.Series, chosen: settings.Settings
+    options: pd.DataFrame, workload: str, chosen: settings.Settings
 ) -> dict[str, Figure]:
-    """What a buyer looks at: the options, an itemised bill, the history."""
-    runs, options, past = (
-        found[name][found[name].workload.eq(baseline.workload)].reset_index(drop=True)
-        for name in ("runs", "options", "history")
-    )
-    best = history.measured_here(options, runs)
-    base = runs[runs.run_id.eq(baseline.run_id)].iloc[0]
-    change = None
-    if best is not None:
-        change = history.change(base, baseline.price_per_hour_usd, best, options)
-    named = f"the {base.hardware_label} of {baseline.price_book[:4]}"
-    past = history.kinds_shown(past)
+    """What a buyer looks at: the options, and what the bills of the best are made of."""
+    options = options[options.workload.eq(workload)].reset_index(drop=True)
     rental, here = billing.Rental(**dict(chosen.billing)), machine.facts().id
     deadline = durations.seconds_of(chosen.deadline) if chosen.deadline else None
     return {
-        "frontier": frontier.draw(options, baseline.workload, here, deadline, chosen.budget),
-        "bill": waterfall.draw(waterfall.shown_of(options), rental, baseline.workload),
-        "history": history_figure.draw(past, best, change, baseline.workload, named),
+        "frontier": frontier.draw(options, workload, here, deadline, chosen.budget),
+        "bill": bills.draw(options, rental, workload),
     }
+
+
+def _of_all(table: pd.DataFrame) -> dict[str, Figure]:
+    """What training cost in 2017 and costs now."""
+    return {name: history.draw(table, narrow) for name, narrow in
+            (("history", False), ("history-narrow", True))}  # fmt: skip
 
 
 def _baseline(folder: Path, workload: str) -> pd.Series:

@@ -60,6 +60,7 @@ def main() -> None:
         aside.to_dict("records"),
         links,
         here,
+        {name: arguments.figures / f"{name}.svg" for name in ("history", f"history{page.NARROW}")},
     )
     files.write_text(arguments.report, html)
     # Shown on a terminal, which would obey control characters in a record.
@@ -78,7 +79,7 @@ def _sections(
     for base in baselines[baselines.scope.eq("all")].itertuples():
         rows = selection.rows_of(relative, base.workload, base.baseline, order)
         title = lists.title(base.workload)
-        drawn = (*page.PICTURES, *page.NARROW)
+        drawn = (*page.PICTURES, f"machines{page.NARROW}")
         pictures = {name: figures / f"{base.workload}-{name}.svg" for name in drawn}
         sections.append(page.section(base.workload, title, rows, pictures, links, here))
     for workload in sorted(relative[relative.baseline.isna()].workload.unique()):

@@ -3,15 +3,13 @@
 python scripts/settings.py
 """
 
-import argparse
-
-from epochcost import ROOT, files, settings
+from epochcost import ROOT, errors, files, settings
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    errors.Parser(description=__doc__.splitlines()[0]).parse_args()
     settings.write(ROOT, files.read_yaml(ROOT / "config/config.yaml"))
 
 
 if __name__ == "__main__":
-    main()
+    errors.run(main)

@@ -14,7 +14,7 @@ from epochcost import ROOT, files
 TRAIN = ROOT / "scripts/train.py"
 DEEP_LEARNING = {"tensorflow", "keras", "torch", "torchvision", "fastai", "jax"}
 ANALYSIS_TOOLS = {"pandas", "seaborn", "matplotlib", "snakemake", "dvc", "pydantic"}
-ANALYSIS = {"ground", "record", "statistics", "results", "money", "show", "plan", "configuration"}
+ANALYSIS = {"ground", "record", "statistics", "results", "money", "show", "plan", "settings"}
 TRAINING = {"record", "data", "models", "measure", "frameworks", "training"}
 
 

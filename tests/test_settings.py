@@ -2,7 +2,7 @@
 
 import pytest
 
-from epochcost import errors, files, settings
+from epochcost import ROOT, errors, files, settings
 from epochcost.errors import InputError
 from epochcost.plan import wanted
 
@@ -41,3 +41,13 @@ def test_by_hand_what_is_not_given_is_that_of_the_configuration():
 def test_a_mistake_is_one_line(text, said):
     with pytest.raises(InputError, match=said):
         given("prices", text)
+
+
+def test_a_key_that_the_shipped_configuration_lacks_writes_nothing(tmp_path):
+    defaults = files.read_yaml(ROOT / "config/config.yaml")
+    (tmp_path / "config/schemas").mkdir(parents=True)
+    (tmp_path / "config/README.md").write_text("as it was")
+    with pytest.raises(InputError, match="has no key seed; add it there first"):
+        settings.write(tmp_path, {key: defaults[key] for key in defaults if key != "seed"})
+    assert (tmp_path / "config/README.md").read_text() == "as it was"
+    assert list((tmp_path / "config/schemas").iterdir()) == []

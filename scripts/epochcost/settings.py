@@ -500,7 +500,14 @@ def in_readme(text: str, defaults: dict[str, Any]) -> str:
 
 
 def write(root: Path, defaults: dict[str, Any]) -> None:
-    """Write what is made of the models."""
-    (root / "config/schemas/config.schema.json").write_text(schema())
+    """Write what is made of the models.
+
+    Raises:
+        InputError: the shipped configuration lacks a key.
+    """
+    if missing := [name for name in Settings.model_fields if name not in defaults]:
+        raise InputError(f"config/config.yaml has no key {', '.join(missing)}; add it there first")
     readme = root / "config/README.md"
-    readme.write_text(in_readme(readme.read_text(), defaults))
+    text = in_readme(readme.read_text(), defaults)
+    files.write_text(root / "config/schemas/config.schema.json", schema())
+    files.write_text(readme, text)

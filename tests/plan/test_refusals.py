@@ -71,6 +71,12 @@ def test_a_variant_that_this_machine_has_not_is_refused(needs, variant, said):
         refusals.check(plan(variant=variant), needs(), to("local"), CATALOGUE, asks=False)
 
 
+def test_more_devices_than_a_machine_type_has_are_refused_before_it_is_rented(needs):
+    asked = to("gce-t4", "googlebatch"), CATALOGUE
+    with pytest.raises(InputError, match=r"devices_2: gce-t4 has 1 GPU$"):
+        refusals.check(plan("gce-t4", "devices_2"), needs(), *asked, asks=False)
+
+
 def test_what_can_be_passes(needs):
     refusals.check(plan(), needs(), to("local"), CATALOGUE, asks=False)
     known = needs()

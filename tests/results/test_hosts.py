@@ -147,7 +147,7 @@ def test_speed_up_and_quality_are_those_of_one_host(runs_on, baselines):
 
 
 def test_what_the_software_gained_is_of_one_machine():
-    base = pd.Series({"time_s": 60.0})
+    base = pd.Series({"time_s": 60.0, "source_id": "woolf2017gpu", "framework": "pytorch"})
     new = {"source_id": "own", "framework": "pytorch", "variant": "default", "time_s": 10.0}
     new |= {"predicted": False, "hardware_id": "gce-t4", "machine": "a", "machines": 1, "vcpus": 4}
     new |= {"data_id": "d", "train_samples": 60_000, "price_per_hour_usd": 0.5}

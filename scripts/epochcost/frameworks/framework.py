@@ -52,7 +52,11 @@ class Framework(ABC):
     - Give it an entry in registry.py: its name, its environment, the variants that it has, and the
       methods of a workload's model that it needs.
     - Pin its environment, unless an existing one contains it: envs/<environment>-cpu.txt and -gpu.
+      A new family of environments is named in settings.py (`Pythons`), rules/environments.smk and
+      the images of envs/, too.
     - Name it in the `frameworks` of the workloads that it trains (config/workloads.yaml).
+    - Give it a name and its place in the order of tables (show/wording/names.py), and a mark in
+      pictures (show/figures/style.py).
 
     VERSION: its name and version, and those of what it builds on.
     FAILURES: the exceptions that a failed training run can raise.

@@ -26,7 +26,7 @@ def facts() -> Machine:
     hosts of several generations give their processors one name, such as "AMD EPYC". The machine id
     itself is hashed, never stored.
 
-    `product` and `boot` tell hosts of one id apart (`records.hosts`): the product's own id, which
+    `product` and `boot` tell hosts of one id apart (`record.hosts`): the product's own id, which
     only root may read and not every system has, and that of the boot. Both are hashed.
     """
     found, drivers = gpus.detect()

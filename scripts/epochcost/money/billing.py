@@ -21,6 +21,15 @@ if TYPE_CHECKING:  # Each start of Snakemake reads prices, and none needs a tabl
 MARGINAL, BILLED = "marginal", "billed"
 OWNED = "owned"  # the kind of price of a machine that was bought
 KINDS = (MARGINAL, BILLED)
+# What a bill is made of, in order.
+PARTS = (
+    "training",
+    "start and end of the process",
+    "boot and set-up",
+    "idle",
+    "rounding and minimum",
+    "disk and fees",
+)
 # Providers that price storage by the month take it as 730 hours.
 MONTH_H = 730.0
 # A month that is billed whole has 30 days.
@@ -142,24 +151,25 @@ def bill_usd(seconds, terms: Terms, rental: Rental):
 
 def bill_in_parts(
     training_s: float, overhead_s: float, terms: Terms, rental: Rental
-) -> dict[str, float]:
-    """The same bill in USD, itemised, without what costs nothing; its sum is `bill_usd`."""
-    hourly = terms.price_per_hour_usd / HOUR_S
+) -> dict[str, tuple[float, float]]:
+    """The same bill, itemised (`PARTS`): the seconds and the USD of each part.
+
+    The USD add up to `bill_usd`, the seconds to those that are charged.
+    """
     seconds = {
         "training": training_s,
-        "start, data, saving": overhead_s,
-        "boot": rental.boot_s,
-        "environment": rental.environment_s,
-        "data to the machine": rental.data_s,
+        "start and end of the process": overhead_s,
+        "boot and set-up": rental.before_s,
         "idle": rental.idle_s,
     }
     used = sum(seconds.values())
     charged = charged_seconds(used, terms)
-    parts = {name: value * hourly for name, value in seconds.items()}
-    parts["rounding and minimum charge"] = (charged - used) * hourly
-    parts["disk"] = charged * rental.disk_usd_per_hour / HOUR_S
-    parts["fees"] = float(_fees_usd(charged, terms.monthly_fee_usd))
-    return {name: usd for name, usd in parts.items() if usd > 0}
+    hourly = terms.price_per_hour_usd / HOUR_S
+    parts = {name: (value, value * hourly) for name, value in seconds.items()}
+    parts["rounding and minimum"] = (charged - used, (charged - used) * hourly)
+    fees = charged * rental.disk_usd_per_hour / HOUR_S
+    fees += float(_fees_usd(charged, terms.monthly_fee_usd))
+    return parts | {"disk and fees": (0.0, fees)}
 
 
 def _fees_usd(charged_s, monthly_fee_usd):

@@ -55,6 +55,13 @@ MEANING = {
     "spot.cost_usd": "expected cost",
     "paid_s": "expected seconds that are paid for",
     # What it cost in other years.
-    "history.date": "day of the price",
-    "history.cost_usd": "marginal cost at that price",
+    "then_label": "machine of the baseline",
+    "then_book": "month whose price it had",
+    "then_usd": "its marginal cost at that price",
+    "now_usd": "marginal cost of the cheapest option now",
+    "price": "price of an hour now over that of then",
+    "hardware": "time on today's machine over that on the old one, with the old software",
+    "software": "time with today's software over that with the old, on today's machine",
+    "both": "time now over time then",
+    "whole": "cost now over cost then: price x both",
 }

@@ -1,20 +1,21 @@
-"""How the cost of training one model has changed since 2016, and what changed it."""
+"""What training each workload cost in 2017 and costs now, and what changed it."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pandas as pd
 
-from epochcost.money import prices
-from epochcost.money.billing import HOUR_S
-from epochcost.money.market import Market
-from epochcost.results.identity import GROUP
+from epochcost.money.prices import INTERRUPTIBLE
 from epochcost.results.rows import OWN
 
-COLUMNS = ["workload", "hardware_id", "hardware_label", "price_kind", "date", "cost_usd"]
 # The software of 2017, where it was run here too.
 _SOFTWARE_OF_2017 = "keras2-tensorflow1"
 # What its time and that of today's software must share to say what the software gained.
 _ALIKE = ["predicted", "hardware_id", "machine", "vcpus", "data_id", "train_samples"]
+# What a row takes from the option that it is about.
+_OPTION = ["hardware_id", "hardware_label", "machine_id", "framework", "variant", "source_id",
+           "predicted", "price_kind", "price_date"]  # fmt: skip
+COLUMNS = ["workload", "then_label", "then_book", "then_usd", *_OPTION, "now_usd",
+           "price", "hardware", "software", "both", "whole"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Change:
 
     price: an hour of today's machine over an hour of the old one. hardware: time on today's machine
     over that on the old one, with the old software. software: time with today's software over that
-    with the old, on today's machine. Where the old software was not run here, the two are one
+    with the old, on today's machine. Where the old software was not run there, the two are one
     factor, `both`.
     """
 
@@ -38,44 +39,47 @@ class Change:
         return self.price * self.both
 
 
-def history_table(runs: pd.DataFrame, market: Market) -> pd.DataFrame:
-    """history.csv: what each published training cost at every price of its machine since then.
+def history_table(
+    runs: pd.DataFrame, options: pd.DataFrame, baselines: pd.DataFrame
+) -> pd.DataFrame:
+    """history.csv: a row per workload; its baseline at the price of then, its cheapest option now.
 
-    Marginal costs of the fastest published run of each workload on each type of hardware;
-    an earlier price that was in force on the day of its publication is dated that day.
-    """
-    published = runs[runs.source_id.ne(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
-    ordered = published.sort_values(["time_s", "date"], kind="stable")
-    fastest = ordered.drop_duplicates(["workload", "hardware_id"])
-    fastest = fastest.rename(columns={"date": "published"})
-    dated = pd.DataFrame(
-        [
-            (price.hardware_id, price.price_kind, price.as_of.isoformat(), price.price_per_hour_usd)
-            for price in market.known
-            if price.as_of
-        ],
-        columns=["hardware_id", "price_kind", "date", "price"],
-    )
-    table = fastest.merge(dated, on="hardware_id").sort_values(["date", "price"])
-    table["date"] = table.date.where(table.date.ge(table.published), table.published)
-    # Of several earlier prices, the last one was in force; of several regions the dearest counts.
-    table = table.drop_duplicates(["workload", "hardware_id", "price_kind", "date"], keep="last")
-    table["cost_usd"] = table.time_s * table.price / HOUR_S
-    return table[COLUMNS].sort_values(COLUMNS[:5], kind="stable", ignore_index=True)
-
-
-def measured_here(options: pd.DataFrame, runs: pd.DataFrame) -> pd.Series | None:
-    """The cheapest option measured here, with the day of its newest run; None if there is none.
+    That is the cheapest measured one; where none has a price, the cheapest published one. Both
+    costs are marginal. An option that can be interrupted is not like the baseline and left out.
 
     Args:
-        options, runs: one workload's rows of options.csv and runs.csv.
+        runs, options: runs.csv and options.csv.
+        baselines: baselines.csv; its rows that hold for every study.
     """
-    own = options[options.source_id.eq(OWN) & options.marginal_usd.gt(0)]
-    if own.empty:
-        return None
-    best = own.loc[own.marginal_usd.idxmin()]
-    matching = runs[runs.status.eq("ok") & _shares(runs, best, GROUP)]
-    return pd.concat([best, pd.Series({"date": matching.date.max()})])
+    found = []
+    for base in baselines[baselines.scope.eq("all")].itertuples():
+        of_workload = options[options.workload.eq(base.workload)]
+        then = runs[runs.run_id.eq(base.run_id)].iloc[0]
+        row = {
+            "workload": base.workload,
+            "then_label": then.hardware_label,
+            "then_book": base.price_book,
+            "then_usd": then.time_s * base.price_per_hour_usd / 3600,
+        }
+        now = cheapest(of_workload)
+        if now is not None:
+            factors = change(then, base.price_per_hour_usd, now, of_workload)
+            row |= now[_OPTION].to_dict() | {"now_usd": now.marginal_usd}
+            row |= asdict(factors) | {"whole": factors.whole}
+        found.append(row)
+    return pd.DataFrame(found).reindex(columns=COLUMNS)
+
+
+def cheapest(options: pd.DataFrame) -> pd.Series | None:
+    """The cheapest measured option, else the cheapest published one; None if none has a price.
+
+    Args:
+        options: one workload's rows of options.csv.
+    """
+    priced = options[options.marginal_usd.gt(0) & ~options.price_kind.isin(list(INTERRUPTIBLE))]
+    own = priced[priced.source_id.eq(OWN)]
+    among = own if len(own) else priced
+    return among.loc[among.marginal_usd.idxmin()] if len(among) else None
 
 
 def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.DataFrame) -> Change:
@@ -84,17 +88,10 @@ def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.Da
     Args:
         base: the row of runs.csv that a workload's ratios are relative to.
         base_price: USD an hour for its machine then.
-        option: a row of options.csv, measured here.
+        option: a row of options.csv.
         options: all rows of the workload; the software of 2017 is looked up among them.
     """
-    old = options[
-        options.framework.eq(_SOFTWARE_OF_2017)
-        & options.variant.eq("default")
-        & _shares(options, option, _ALIKE)
-        # What software gains is not to be seen where machines change with it.
-        & (option.machines == 1)
-    ]
-    then = old.time_s.min() if len(old) else None
+    then = _with_old_software(base, option, options)
     return Change(
         price=option.price_per_hour_usd / base_price,
         hardware=then / base.time_s if then else None,
@@ -103,12 +100,21 @@ def change(base: pd.Series, base_price: float, option: pd.Series, options: pd.Da
     )
 
 
+def _with_old_software(base: pd.Series, option: pd.Series, options: pd.DataFrame) -> float | None:
+    """Seconds that the training took on the option's machine with the software of the base."""
+    if (option.source_id, option.framework) == (base.source_id, base.framework):
+        return option.time_s
+    old = options[
+        options.framework.eq(_SOFTWARE_OF_2017)
+        & options.variant.eq("default")
+        & _shares(options, option, _ALIKE)
+        # What software gains is not to be seen where machines change with it.
+        & (option.machines == 1)
+    ]
+    return old.time_s.min() if len(old) else None
+
+
 def _shares(rows: pd.DataFrame, one: pd.Series, columns: list[str]) -> pd.Series:
     """Whether each row is like one in some columns; empty texts and missing values are alike."""
     wanted, there = one[columns].astype(object), rows[columns].astype(object)
     return there.where(there.notna(), "").eq(wanted.where(wanted.notna(), "")).all(axis=1)
-
-
-def kinds_shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows without free offers, which do not fit on an axis of ratios."""
-    return table[table.price_kind.ne(prices.FREE)]

@@ -56,6 +56,7 @@ def check(plan: Plan, needs: Needs, to: Destination, catalogue: Path, asks: bool
     gpus_older_than_frameworks(needs, to)
     other_hardware(plan, needs, to, catalogue, asks)
     hardware_out_of_reach(needs, to)
+    more_devices_than_hardware_has(plan, needs)
     pythons_without_packages(plan, needs, to)
 
 
@@ -119,6 +120,19 @@ def hardware_out_of_reach(needs: Needs, to: Destination) -> None:
         entry, given = needs.known.catalogue[name], to.given.get(name, {})
         if why := resources.why_not(entry, to.scheduler, given):
             raise InputError(f"{name} cannot be had from {to.scheduler}: {why}")
+
+
+def more_devices_than_hardware_has(plan: Plan, needs: Needs) -> None:
+    """Refuse to divide a model over more devices than a machine type has."""
+    for run in plan.missing:
+        entry, wanted = needs.known.catalogue[run.hardware], variants.devices_of(run.variant)
+        # Of `local` neither is known here.
+        there = entry.get("gpu_count") or entry.get("vcpus") or wanted
+        if wanted > there:
+            what = "GPU" if "gpu" in entry else "core"
+            raise InputError(
+                f"{run.variant}: {run.hardware} has {there} {what}{'s' if there > 1 else ''}"
+            )
 
 
 def pythons_without_packages(plan: Plan, needs: Needs, to: Destination) -> None:

@@ -173,6 +173,12 @@ class Plan:
         # A run of a later round competes with others of its round alone.
         return self._priorities.get(run) or 1 + int(self._draw(run)[:4], 16)
 
+    def place(self, hardware: str, name: str) -> str:
+        """Which of the missing runs it is, such as `2 of 9`; `later` for one of a later round."""
+        priority = self._priorities.get(RunName.on(hardware, name))
+        count = len(self._priorities)
+        return f"{count + 1 - priority} of {count}" if priority else "later"
+
     @cached_property
     def _priorities(self) -> dict[RunName, int]:
         return {run: place for place, run in enumerate(reversed(self.missing), 1)}

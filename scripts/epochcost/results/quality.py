@@ -100,7 +100,7 @@ def quality_table(
 
     Times of disturbed runs do not count, unless there are no others (`noisy_runs` says how many of
     those that count were); those of unusable runs never do, whose quality counts
-    (`records.usable`); those of runs whose quality does not count do. Times of several machines are
+    (`record.usable`); those of runs whose quality does not count do. Times of several machines are
     the median of the machines' medians; `mixed_hosts` is as in `repeats.summaries`. `runs` are the
     ones with a quality.
 

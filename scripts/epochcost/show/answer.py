@@ -53,7 +53,7 @@ def sentences(
     Args:
         own: rows of relative.csv (`own_rows`).
         machine_id: the machine called `this machine`.
-        host: what it is now (`records.hosts`); empty where that is not known. Where it was measured
+        host: what it is now (`record.hosts`); empty where that is not known. Where it was measured
             like this, what it was before, such as with another kernel, does not count.
     """
     own = own[made_here(own)]
@@ -73,7 +73,7 @@ def sentences(
         shown = pd.concat([first, _best_other(rows, first.iloc[0])])
         shown = shown.assign(apart=names.tell_apart(shown, but="machine_id"))
         if host and host not in set(first.host):
-            was = "measured with " + first.host + ", maybe on another host"
+            was = pd.Series("maybe on another host", index=first.index)
             shown["apart"] = was.where(first.here).combine_first(shown.apart)
         best, *others = shown.itertuples()
         said.append(_of_best(best, len(rows[rows.here]) > 1))
@@ -263,9 +263,7 @@ def _how(row) -> str:
         facts.append("a single run")
     later = _later(row)
     if within and not later:
-        # Repeats on one machine say nothing about another one.
-        where = "" if row.machines > 1 else f" on {'this' if row.here else 'that'} machine"
-        facts.append(f"{within} this hour" if row.predicted else f"{within} in these hours{where}")
+        facts.append(f"{within} this hour" if row.predicted else f"{within} in these hours")
     facts.append(later)
     facts += [note for note in remarks.of_row(row) if note != "predicted"]
     return ", ".join(fact for fact in facts if fact)

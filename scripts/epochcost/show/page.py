@@ -20,11 +20,12 @@ from epochcost.show.wording import amounts, names, remarks
 PICTURES = {
     "machines": "time and cost by machine, over the K80 of the study",
     "frontier": "bill against time of what can be had",
-    "bill": "the parts of the cheapest bill here",
-    "history": "what the published trainings have cost since, and what changed it",
+    "bill": "what the bills of the best options are made of",
 }
-# Versions of pictures for a phone.
-NARROW = ("machines-narrow",)
+# What that of all workloads shows.
+HISTORY = "what training cost in 2017 and costs now, and what changed it"
+# What the version of a picture for a phone is called.
+NARROW = "-narrow"
 # Sentences of the answer that are shown first; the others are folded.
 _FIRST = 3
 # Of noise.csv, the page shows no more rows than this.
@@ -57,6 +58,7 @@ def render(
     aside: Sequence[dict[str, str]] = (),
     links: Mapping[tuple, list[str]] | None = None,
     machine_id: str = "",
+    history: Mapping[str, Path] | None = None,
 ) -> str:
     """The page as HTML.
 
@@ -70,6 +72,7 @@ def render(
         aside: rows of set_aside.csv.
         links: the records behind each row (`records_of`).
         machine_id: the machine at hand, whose rows stand out.
+        history: the picture of what changed since 2017, wide and narrow.
     """
     own = runs[made_here(runs)]
     noise = noise[noise.run_id.isin(own.run_id)]
@@ -94,7 +97,8 @@ def render(
         sources=sources,
         aside=aside[:_MOST_ASIDE],
         aside_left=len(aside[_MOST_ASIDE:]),
-        captions=PICTURES,
+        captions=PICTURES | {"history": HISTORY},
+        history={name: _embedded(path) for name, path in (history or {}).items()},
         version=__version__,
     )
 

@@ -1,7 +1,6 @@
 """Time and cost by machine: what is drawn, and that it can be read."""
 
-from itertools import combinations
-
+import legible
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
@@ -90,39 +89,11 @@ def many(relative: pd.DataFrame, count: int) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(made), shown[shown.source_id.ne("own")]], ignore_index=True)
 
 
-def texts_of(figure: plt.Figure) -> list:
-    """Everything that is written, and not empty."""
-    found = [*figure.texts, *(text for legend in figure.legends for text in legend.get_texts())]
-    for axes in figure.axes:
-        found += [*axes.texts, *axes.get_xticklabels(), axes.title]
-        found += [
-            tick for tick in axes.get_yticklabels() if axes.yaxis.get_tick_params()["labelleft"]
-        ]
-        for above in axes.child_axes:
-            found += above.get_xticklabels()
-    return [text for text in found if text.get_text() and text.get_visible()]
-
-
 @pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("count", [2, 10, 60, 500])
 def test_everything_written_can_be_read(relative, count, narrow):
     figure = dots.draw(many(relative(), count), "catsdogs_resnet50", BASE, HERE, narrow)
-    figure.canvas.draw()
-    written = [text for text in texts_of(figure) if text.get_text() != "SYNTHETIC DATA"]
-    boxes = {text: text.get_window_extent() for text in written}
-    for text, box in boxes.items():
-        assert figure.bbox.x0 <= box.x0, text.get_text()
-        assert box.x1 <= figure.bbox.x1, text.get_text()
-        assert figure.bbox.y0 <= box.y0, text.get_text()
-        assert box.y1 <= figure.bbox.y1, text.get_text()
-        assert text.get_fontsize() >= 8.2, "11 px where the picture is 1000 px wide, or 390 narrow"
-    for one, other in combinations(written, 2):
-        assert not boxes[one].padded(-0.5).overlaps(boxes[other]), (
-            one.get_text(),
-            other.get_text(),
-        )
-    assert figure.get_figheight() < (25 if narrow else 11)
-    plt.close(figure)
+    legible.check(figure, tallest=25 if narrow else 11)
 
 
 def contrast(colour: str) -> float:

@@ -1,7 +1,6 @@
-"""What a buyer looks at: the options, a bill in its parts, the history."""
+"""What a buyer looks at: the options, their bills in parts, what changed since 2017."""
 
-from itertools import combinations
-
+import legible
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,8 +12,8 @@ from epochcost.money import billing, history, options, prices
 from epochcost.money.billing import Rental
 from epochcost.money.market import Market
 from epochcost.results import published, rows, tables
-from epochcost.show.figures import frontier, waterfall
-from epochcost.show.figures import history as history_figure
+from epochcost.show.figures import bills, frontier
+from epochcost.show.figures import history as pictured
 from epochcost.show.wording import amounts
 
 PUBLISHED = ROOT / "data/published"
@@ -143,91 +142,141 @@ def test_whatever_is_written_can_be_read(choices, count):
         change |= {"billed_low": np.nan, "billed_high": np.nan}
         rows.append(first.to_dict() | change)
     figure, title, _ = drawn(pd.DataFrame(rows), deadline_s=50.0)
-    figure.canvas.draw()
-    texts = list(figure.texts)
-    for axes in figure.axes:
-        texts += [*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels()]
-    boxes = [text.get_window_extent() for text in texts if text.get_text()]
-    assert all(text.get_fontsize() >= 8.2 for text in texts)
-    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
-    for one, other in combinations(boxes, 2):
-        assert not one.padded(-1).overlaps(other)
     assert len(title) <= 60
     assert bool(figure.axes) == (count >= frontier.FEWEST)
+    legible.check(figure, tallest=7)
 
 
 def test_without_a_price_the_pictures_say_so(choices):
     none = choices.iloc[:0]
     assert drawn(none)[1] == "mnist_mlp: no option with a price is known"
-    figure = waterfall.draw(waterfall.shown_of(none), RENTAL, "mnist_mlp")
-    assert [text.get_text() for text in figure.axes[0].texts] == ["no option with a price is known"]
+    figure = bills.draw(none, RENTAL, "mnist_mlp")
+    assert [text.get_text() for text in figure.texts] == [
+        "mnist_mlp: no bill is known",
+        "No machine of today has a price and a time here.",
+    ]
 
 
-def test_a_bill_is_that_of_the_cheapest_measured_here_and_the_sum_of_its_parts(choices):
-    shown = waterfall.shown_of(choices)
-    assert shown.hardware_id == "local"
-    for _, option in choices.iterrows():
-        terms = billing.terms_of(option)
-        parts = billing.bill_in_parts(option.time_s, option.overhead_s, terms, RENTAL)
-        assert sum(parts.values()) == pytest.approx(option.billed_usd)
-        assert {"training", "boot", "idle", "disk"} <= set(parts)
-    figure = waterfall.draw(shown, RENTAL, "mnist_mlp")
-    *bars, whole = figure.axes[0].patches
-    ends = [0.0, *(bar.get_x() + bar.get_width() for bar in bars)]
-    assert [bar.get_x() for bar in bars] == pytest.approx(ends[:-1])
-    assert ends[-1] == pytest.approx(whole.get_width())
+def test_the_parts_of_a_bill_add_up_to_it_and_to_what_is_charged(choices):
+    for row in choices[choices.billed_usd.gt(0)].itertuples():
+        terms = billing.terms_of(row)
+        parts = billing.bill_in_parts(row.time_s, row.overhead_s, terms, RENTAL)
+        assert sum(usd for _, usd in parts.values()) == pytest.approx(row.billed_usd)
+        used = row.time_s + row.overhead_s + RENTAL.seconds
+        charged = billing.charged_seconds(used, terms)
+        assert sum(seconds for seconds, _ in parts.values()) == pytest.approx(charged)
+        assert tuple(parts) == billing.PARTS
+
+
+def test_a_bar_is_a_bill_in_seconds_and_in_dollars(choices):
+    figure = bills.draw(choices, RENTAL, "mnist_mlp")
+    shown = bills.worth_it(choices, RENTAL)
+    assert shown.share.lt(bills.PLAIN).all()
+    seconds, dollars = (
+        [bar.get_x() + bar.get_width() for bar in axes.patches][len(billing.PARTS) - 1 ::
+                                                                 len(billing.PARTS)]
+        for axes in figure.axes
+    )  # fmt: skip
+    assert dollars == pytest.approx(list(shown.billed_usd))
+    assert min(seconds) > shown.time_s.min()
+    least = f"{shown.share.min():.0%}"
+    assert figure.texts[0].get_text() == f"mnist_mlp: as little as {least} of a bill is training"
+
+
+def test_bills_that_are_training_alone_are_counted_and_not_drawn(choices):
+    bare = choices.assign(overhead_s=0.0, billed_usd=choices.marginal_usd)
+    bare = bare.assign(billing_increment_s=np.nan, minimum_charge_s=np.nan)
+    figure = bills.draw(bare, billing.NOTHING, "mnist_mlp")
+    assert not figure.axes
+    assert figure.texts[0].get_text() == "mnist_mlp: the bills are for training"
+
+
+@pytest.mark.parametrize("count", [2, 10, 60, 500])
+def test_bills_can_be_read(choices, count):
+    first = choices[choices.billed_usd.gt(0)].iloc[0].to_dict()
+    rows = []
+    for number in range(count):
+        change = {"hardware_label": f"a machine with a very long name {number}", "efficient": True}
+        change |= {"time_s": 1000.0 / (number + 1), "overhead_s": 300.0, "predicted": True}
+        terms = billing.terms_of(pd.Series(first))
+        bill = billing.bill_usd(change["time_s"] + 300.0, terms, RENTAL)
+        rows.append(first | change | {"billed_usd": bill})
+    figure = bills.draw(pd.DataFrame(rows), RENTAL, "catsdogs_resnet50")
+    assert figure.axes
+    legible.check(figure, tallest=7)
 
 
 @pytest.fixture
-def drawn_history(choices, runs, market):
-    past = history.history_table(runs, market)
-    past = history.kinds_shown(past[past.workload.eq("mnist_mlp")])
-    best = history.measured_here(choices, runs)
+def past(choices, runs) -> pd.DataFrame:
+    """history.csv, of which mnist_mlp was measured here."""
+    return history.history_table(runs, choices, pd.read_csv(PUBLISHED / "baselines.csv"))
+
+
+def test_the_history_has_a_row_per_workload_whose_factors_multiply_to_the_whole(past):
+    assert len(past) == past.workload.nunique() >= 7
+    row = past.set_index("workload").loc["mnist_mlp"]
+    assert (row.source_id, row.then_book) == ("own", "2017-11")
+    assert row.then_usd == pytest.approx(64.5 * 0.4975 / 3600, rel=0.01)
+    assert row.whole == pytest.approx(row.now_usd / row.then_usd)
+    assert row.price * row.both == pytest.approx(row.whole)
+    assert row.price == pytest.approx(2.0 / 0.4975)
+    assert past.now_usd.isna().sum() == len(past) - 1, "of the others nothing has a price"
+
+
+def test_what_can_be_interrupted_is_no_end_of_a_history(choices):
+    priced = choices[choices.marginal_usd.gt(0)]
+    assert history.cheapest(priced).source_id == "own"
+    theirs = priced[priced.source_id.ne("own")]
+    assert history.cheapest(theirs).price_kind == "on_demand"
+    assert theirs.marginal_usd.idxmin() != history.cheapest(theirs).name
+    assert history.cheapest(theirs[theirs.price_kind.ne("on_demand")]) is None
+
+
+def test_the_same_software_on_another_machine_changed_nothing(choices, runs):
     base = runs[runs.run_id.eq("woolf2017gpu/k80/mnist_mlp_tensorflow")].squeeze()
-    change = history.change(base, 0.4975, best, choices)
-    figure = history_figure.draw(past, best, change, "mnist_mlp", "the K80 of 2017")
-    return past, change, figure
+    theirs = choices[choices.source_id.eq(base.source_id)]
+    option = theirs[theirs.framework.eq("keras-tensorflow")].iloc[0]
+    found = history.change(base, 0.4975, option, choices)
+    assert (found.software, found.hardware) == (1.0, option.time_s / base.time_s)
 
 
-def test_a_history_has_a_line_for_each_hardware_and_kind_of_price(drawn_history):
-    past, _, figure = drawn_history
-    lines = [line for line in figure.axes[0].lines if line.get_drawstyle() == "steps-post"]
-    assert len(lines) == len(past.drop_duplicates(["hardware_id", "price_kind"]))
-    assert sum(len(line.get_xdata()) for line in lines) == len(past)
-
-
-def test_no_two_names_of_lines_stand_on_each_other(drawn_history):
-    _, _, figure = drawn_history
-    figure.savefig("/dev/null", format="png")
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
-    assert len(boxes) > 4
-    for one, other in combinations(boxes, 2):
-        assert not one.shrunk(1, 0.8).overlaps(other.shrunk(1, 0.8))
-
-
-def test_the_factors_of_a_change_begin_where_the_one_before_ends(drawn_history):
-    _, change, figure = drawn_history
-    *factors, whole = figure.axes[1].patches
+def test_the_factors_of_a_history_begin_where_the_one_before_ends(past):
+    figure = pictured.draw(past)
+    row = past[past.now_usd.notna()].iloc[0]
     edge = 1.0
-    for bar in factors:
+    for bar in figure.axes[1].patches:
         assert bar.get_x() == pytest.approx(edge)
         edge += bar.get_width()
-    assert edge == pytest.approx(change.whole) == pytest.approx(1 + whole.get_width())
-    assert amounts.ratio(change.whole) in headline(figure)
+    assert edge == pytest.approx(row.whole)
+    said = amounts.ratio(row.whole)
+    assert figure.texts[0].get_text() == f"One training here: {said} the cost of 2017"
 
 
-def test_the_name_of_what_was_measured_here_is_where_there_is_room():
-    assert history_figure.room_above(0.03, [0.027, 0.07, 0.01])
-    assert not history_figure.room_above(0.03, [0.033, 0.01])
-    assert not history_figure.room_above(0.03, [])
+def test_a_history_of_published_times_says_that_they_are_old(past):
+    row = past[past.now_usd.notna()].iloc[[0]].assign(source_id="woolf2017gpu")
+    title = pictured.title(row)
+    assert title.endswith("the cost of 2017: old times, today's prices") and len(title) <= 60
+    assert pictured.title(past[past.now_usd.isna()]) == "What training cost in 2017"
 
 
-def test_the_title_of_a_history_is_short_and_the_line_below_says_what_it_rests_on(drawn_history):
-    _, change, figure = drawn_history
-    assert headline(figure) == f"mnist_mlp: {amounts.ratio(change.whole)} what the K80 of 2017 cost"
-    assert len(headline(figure)) <= 60
-    assert figure.axes[0].get_title("left").startswith("Now: ")
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 8, 20])
+def test_a_history_can_be_read(past, count, narrow):
+    one = past[past.now_usd.notna()].iloc[0].to_dict()
+    rows = [
+        one
+        | {"workload": f"workload_{number:03}", "then_usd": 0.01 * 1.02**number}
+        | {"now_usd": 0.001 * 1.5**number, "predicted": number % 2 == 0}
+        | {"hardware": np.nan if number % 3 else 0.5, "hardware_label": "AMD EPYC, family 25"}
+        for number in range(count)
+    ]
+    rows.append(past[past.now_usd.isna()].iloc[0].to_dict())
+    legible.check(pictured.draw(pd.DataFrame(rows), narrow), tallest=35 if narrow else 16)
 
 
-def headline(figure) -> str:
-    return " ".join(figure.get_suptitle().split())
+def test_places_of_names_are_apart_and_in_order():
+    places = pictured.spread([0.5, 0.5, 0.51, 0.9, 0.0], 0.1)
+    assert all(np.diff(sorted(places)) >= 0.1 - 1e-9)
+    assert sorted(range(5), key=places.__getitem__) == [4, 0, 1, 2, 3]
+    assert min(places) >= 0.05 and max(places) <= 0.95
+    assert places[3] == pytest.approx(0.9)

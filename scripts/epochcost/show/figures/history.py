@@ -1,150 +1,219 @@
-"""What training one model has cost since 2016, and what contributed how much to the change."""
+"""What training cost in 2017 and costs now, over all workloads, and what changed it.
+
+On the left a line per workload, from its cost then to its cheapest known one now. On the right the
+factors of that change, each beginning where the one before ends.
+"""
 
 import math
-from operator import itemgetter
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from matplotlib.dates import date2num
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from epochcost.money.history import Change
+from epochcost.results.rows import OWN
 from epochcost.show.figures import style
-from epochcost.show.wording import amounts, remarks
+from epochcost.show.wording import amounts, names
 
-# Names of lines: their approximate width, and the space that one above another needs.
-_NAME_POINTS = 120
-_LINE_POINTS = 10
-_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
+_ROW, _OVER, _UNDER, _LEGEND, _WIDTH = 0.62, 0.35, 0.35, 0.3, 10.0  # inches
+# The two panels: left edge and width in inches, the wide picture and the narrow one.
+_WIDE, _NARROW = ((1.95, 1.5), (6.5, 2.1)), ((1.7, 0.65), (1.2, 1.6))
+_TONES = {"price": "#9a9a9a", "hardware": "#5f5f5f", "software": "#2b2b2b", "both": "#454545"}
+_SAID = {"price": "hourly price", "both": "hardware and software"}
+# Lines of names that do not stand on each other, as a share of the panel for each of so many.
+_LINE = 0.19
 
 
-def draw(
-    table: pd.DataFrame, best: pd.Series | None, change: Change | None, workload: str, base: str
-) -> plt.Figure:
-    """Draw the history of one workload.
+def draw(table: pd.DataFrame, narrow: bool = False) -> plt.Figure:
+    """Draw the history.
 
     Args:
-        table: its rows of history.csv, without free offers.
-        best: its cheapest option that was measured here, with `date`; None for none.
-        change: from the baseline to that; None where one of the two is missing.
-        base: what the baseline is, such as `the K80 of 2017`.
+        table: history.csv.
+        narrow: for a phone: one panel below the other.
     """
     style.apply()
-    figure, (axes, split) = plt.subplots(
-        1, 2, figsize=(12, 5.2), width_ratios=[3, 1.35], layout="constrained"
+    table = table.sort_values("then_usd", ascending=False, kind="stable", ignore_index=True)
+    frame = style.Frame(56 if narrow else 122, title(table), _grey(table))
+    inner = _ROW * max(len(table), 2)
+    low = _LEGEND * (2 if narrow else 1) + frame.below + _UNDER
+    height = low + inner + _OVER + frame.above + (inner + _OVER + _UNDER if narrow else 0)
+    width = 4.2 if narrow else _WIDTH
+    figure = plt.figure(figsize=(width, height))
+    frame.write(figure, low - frame.below)
+    places = _NARROW if narrow else _WIDE
+    bottoms = (low + inner + _OVER + _UNDER, low) if narrow else (low, low)
+    slopes, factors = (
+        figure.add_axes((left / width, bottom / height, wide / width, inner / height))
+        for (left, wide), bottom in zip(places, bottoms, strict=True)
     )
-    axes.set_yscale("log")
-    ends = []
-    for (hardware, kind), line in table.groupby(["hardware_id", "price_kind"], sort=True):
-        dates = pd.to_datetime(line.date)
-        dashed = (0, (4, 2)) if kind != "on_demand" else "solid"
-        axes.plot(
-            dates, line.cost_usd, marker="o", markersize=5, drawstyle="steps-post",
-            linestyle=dashed, color=style.colour(hardware), linewidth=1.5,
-        )  # fmt: skip
-        name = f"{line.hardware_label.iloc[-1]}, {kind.replace('_', '-')}"
-        ends.append((dates.iloc[-1], line.cost_usd.iloc[-1], name))
-    if best is not None:
-        date = pd.to_datetime(best.date)
-        axes.plot(date, best.marginal_usd, "D", color=style.colour("local"), markersize=9)
-        above = room_above(best.marginal_usd, [usd for _, usd, _ in ends])
-        axes.annotate(
-            f"{best.hardware_label}\nmeasured here{_notes(best)}", (date, best.marginal_usd),
-            xytext=(-8, 4 if above else -4), textcoords="offset points", ha="right",
-            va="bottom" if above else "top", fontsize=8, fontweight="bold",
-        )  # fmt: skip
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"${value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.margins(x=0.08, y=0.12)
-    left, right = axes.get_xlim()
-    axes.set_xlim(left, right + 0.15 * (right - left))  # room for names
-    axes.set_ylabel("training alone, at that day's price")
-    axes.spines[["top", "right"]].set_visible(False)
-    _split(split, change, base)
-    style.headline(axes, title(change, workload, base), "" if best is None else _grey(best))
-    _name_lines(axes, ends)
+    _slopes(slopes, table, inner, narrow)
+    _factors(factors, table)
+    _legend(figure, table, narrow)
     return figure
 
 
-def _name_lines(axes, ends: list[tuple[pd.Timestamp, float, str]]) -> None:
-    """Write each line's name at its end, above the one below where the two would overlap."""
-    figure = axes.figure
-    figure.draw_without_rendering()  # the layout is known from here on
-    points = 72 / figure.dpi
-    written: list[tuple[float, float]] = []
-    for date, usd, name in sorted(ends, key=itemgetter(1)):
-        right, height = points * axes.transData.transform((date2num(date), usd))
-        free = height
-        for other_right, other in written:
-            if abs(other_right - right) < _NAME_POINTS:
-                free = max(free, other + _LINE_POINTS)
-        written.append((right, free))
-        axes.annotate(
-            name, (date, usd), xytext=(6, free - height), textcoords="offset points",
-            va="center", fontsize=8,
-        )  # fmt: skip
-
-
-def room_above(usd: float, lines: list[float]) -> bool:
-    """Whether the nearest of the lines above a cost is farther from it than that below."""
-    above = min((line / usd for line in lines if line >= usd), default=math.inf)
-    below = min((usd / line for line in lines if line < usd), default=math.inf)
-    return above > below
-
-
-def _split(axes, change: Change | None, base: str) -> None:
-    """The factors between then and now, each beginning where the one before ends."""
-    if change is None:
-        axes.set_axis_off()
-        axes.text(
-            0.5, 0.5, "nothing with a price\nwas measured here", ha="center", color=style.FAINT
-        )
-        return
-    if change.hardware is None:
-        parts = {"hourly price": change.price, "hardware and software": change.both}
-    else:
-        parts = {
-            "hourly price": change.price, "hardware": change.hardware,
-            "software": change.software,
-        }  # fmt: skip
-    axes.set_xscale("log")
-    begin = 1.0
-    for place, (name, factor) in enumerate([*parts.items(), ("overall", change.whole)]):
-        start = 1.0 if name == "overall" else begin
-        end = start * factor
-        colour = style.INK if name == "overall" else style.colour("local")
-        axes.barh(place, end - start, left=start, color=colour, height=0.6)
-        axes.annotate(
-            amounts.ratio(factor), (max(start, end), place), xytext=(5, 0),
-            textcoords="offset points", va="center", fontsize=10,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-        )  # fmt: skip
-        begin = end
-    axes.axvline(1, color=style.INK, linestyle=(0, (4, 3)), linewidth=1)
-    axes.set_yticks(range(len(parts) + 1), [*parts, "overall"])
-    axes.invert_yaxis()
-    low, high = axes.get_xlim()
-    axes.set_xlim(low / 1.3, high * 2.5)
-    axes.set_xticks([tick for tick in _TICKS if low / 1.3 <= tick <= high * 2.5])
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel(f"cost relative to {base}")
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-
-
-def title(change: Change | None, workload: str, base: str) -> str:
+def title(table: pd.DataFrame) -> str:
     """What was found, in at most 60 characters."""
-    if change is None:
-        return f"{workload}: what its training has cost since 2017"
-    return f"{workload}: {amounts.ratio(change.whole)} what {base} cost"
+    now = table[table.now_usd.notna()]
+    if now.empty:
+        return "What training cost in 2017"
+    own = now[now.source_id.eq(OWN)]
+    if own.empty:
+        return f"{amounts.ratio(now.whole.median())} the cost of 2017: old times, today's prices"
+    middle = amounts.ratio(own.whole.median())
+    if len(own) == 1:
+        return f"One training here: {middle} the cost of 2017"
+    return f"{len(own)} trainings here: {middle} the cost of 2017 (median)"
 
 
-def _grey(best: pd.Series) -> str:
-    return ", ".join([f"Now: {best.hardware_label}", *remarks.of_offer(best)])
+def _grey(table: pd.DataFrame) -> str:
+    books = sorted(set(table.then_book))
+    said = [f"Then: the K80 with TensorFlow, prices of {' and '.join(books)}."]
+    said.append("Now: the cheapest option at the newest price, on demand or owned.")
+    if table.source_id.notna().any() and not table.source_id.eq(OWN).all():
+        said.append("Grey: a published time, at today's price.")
+    return " ".join(said)
 
 
-def _notes(best: pd.Series) -> str:
-    notes = remarks.of_offer(best)
-    return f" ({', '.join(notes)})" if notes else ""
+def _slopes(axes, table: pd.DataFrame, inner: float, narrow: bool) -> None:
+    """A line per workload, in dollars; names and amounts beside its ends."""
+    axes.set_yscale("log")
+    axes.set_xlim(-0.08, 1.08)
+    usd = pd.concat([table.then_usd, table.now_usd]).dropna()
+    axes.set_ylim(usd.min() / 1.5, usd.max() * 1.5)
+    for row in table.itertuples():
+        if pd.isna(row.now_usd):
+            axes.plot(0, row.then_usd, "o", color=style.FAINT, markersize=6)
+            continue
+        mark = style.mark(row.framework)
+        colour = mark.colour if row.source_id == OWN else style.FAINT
+        axes.plot([0, 1], [row.then_usd, row.now_usd], color=colour, linewidth=1.4, zorder=2)
+        axes.plot(0, row.then_usd, "o", color=style.FAINT, markersize=6, zorder=3)
+        axes.plot(
+            1, row.now_usd, mark.shape, markersize=7, markeredgecolor=colour, markeredgewidth=1.5,
+            markerfacecolor=style.PAPER if row.predicted else colour, zorder=3,
+        )  # fmt: skip
+    then = [f"{row.workload} {amounts.dollars(row.then_usd)}" for row in table.itertuples()]
+    _beside(axes, 0, table.then_usd, inner, then, lines=1)
+    now = table[table.now_usd.notna()]
+    _beside(axes, 1, now.now_usd, inner, [_now(row, narrow) for row in now.itertuples()],
+            lines=2)  # fmt: skip
+    axes.set_xticks([0, 1], ["2017", "now"], fontsize=9)
+    axes.yaxis.set_major_locator(NullLocator())
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.set_title("cost of one training", fontsize=10, fontweight="bold", loc="left")
+    axes.spines[["top"]].set_visible(False)
+
+
+def _now(row, narrow: bool) -> str:
+    short = style.mark(row.framework).short
+    notes = ["predicted"] * bool(row.predicted)
+    who = f"{row.hardware_label}, {short}"
+    length = 22 if narrow else 30
+    who = who if len(who) <= length else f"{who[: length - 1]}…"
+    return f"{amounts.dollars(row.now_usd)} {' '.join(notes)}\n{who}"
+
+
+def _beside(axes, at: int, usd: pd.Series, inner: float, texts: list[str], lines: int) -> None:
+    """Write texts beside the ends of lines, apart from each other, from the dearest down."""
+    low, high = axes.get_ylim()
+    apart = _LINE * lines / inner * 0.92
+    placed = spread([_share(value, low, high) for value in usd], apart)
+    for number, place in enumerate(placed):
+        axes.annotate(
+            texts[number], (at, usd.iloc[number]), xytext=((-0.06, 1.06)[at], place),
+            textcoords="axes fraction", ha=("right", "left")[at], va="center", fontsize=8.5,
+            linespacing=1.0, arrowprops={"arrowstyle": "-", "color": style.BAND, "linewidth": 0.8,
+                                         "shrinkA": 0, "shrinkB": 4},
+        )  # fmt: skip
+
+
+def _share(value: float, low: float, high: float) -> float:
+    """Where a value stands on a logarithmic axis, from 0 to 1."""
+    return math.log(value / low) / math.log(high / low)
+
+
+def spread(wanted: list[float], apart: float) -> list[float]:
+    """Places at least so far apart, between 0 and 1, as near to the wanted ones as can be."""
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    blocks: list[list[float]] = []  # of neighbours that touch: the sum of their wishes, their count
+    for rank, number in enumerate(order):
+        blocks.append([wanted[number] - rank * apart, 1])
+        while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] > blocks[-1][0] / blocks[-1][1]:
+            last = blocks.pop()
+            blocks[-1] = [blocks[-1][0] + last[0], blocks[-1][1] + last[1]]
+    starts = [total / count for total, count in blocks for _ in range(int(count))]
+    room = max(1 - apart * len(wanted), 0.0)
+    places = [0.0] * len(wanted)
+    for rank, number in enumerate(order):
+        places[number] = min(max(starts[rank], apart / 2), apart / 2 + room) + rank * apart
+    return places
+
+
+def steps_of(row) -> list[tuple[str, float]]:
+    """The factors of a row of history.csv, by name, in order."""
+    if pd.isna(row.hardware):
+        return [("price", row.price), ("both", row.both)]
+    return [("price", row.price), ("hardware", row.hardware), ("software", row.software)]
+
+
+def _factors(axes, table: pd.DataFrame) -> None:
+    """For each workload its factors from 1x to the whole, one below the other."""
+    axes.set_xscale("log")
+    axes.set_ylim(len(table) - 0.5, -0.5)
+    ends = [1.0]
+    for place, row in enumerate(table.itertuples()):
+        if pd.isna(row.now_usd):
+            axes.annotate("no price known", (1, place), xytext=(4, 0), va="center", fontsize=8.5,
+                          textcoords="offset points", color=style.FAINT)  # fmt: skip
+            continue
+        begin, steps = 1.0, steps_of(row)
+        for number, (name, factor) in enumerate(steps):
+            y = place - 0.27 + 0.54 * number / (len(steps) - 1)
+            axes.barh(y, begin * factor - begin, left=begin, height=0.2, color=_TONES[name])
+            begin *= factor
+            ends.append(begin)
+        axes.plot([begin, begin], [place - 0.36, place + 0.36], color=style.INK, linewidth=1.6)
+        beside = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 8.5,
+                  "annotation_clip": False}  # fmt: skip
+        axes.annotate(amounts.ratio(row.whole), (1.03, place - 0.15), fontweight="bold", **beside)
+        product = " × ".join(f"{factor:.2g}" for _, factor in steps)
+        axes.annotate(f"= {product}", (1.03, place + 0.19), color=style.FAINT, **beside)
+    axes.set_xlim(min(ends) / 1.4, max(ends) * 1.4)
+    axes.axvline(1, color=style.INK, linestyle=(0, (4, 3)), linewidth=1, zorder=0)
+    low, high = axes.get_xlim()
+    most = int(axes.get_position().width * axes.figure.get_figwidth() / 0.5)
+    axes.xaxis.set_major_locator(FixedLocator(style.few(style.RATIOS, low, high, most, 1.0)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
+    axes.set_yticks(range(len(table)), table.workload, fontsize=8.5)
+    axes.tick_params(axis="x", labelsize=8.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_title("what changed it", fontsize=10, fontweight="bold", loc="left")
+    axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _legend(figure: plt.Figure, table: pd.DataFrame, narrow: bool) -> None:
+    known = table[table.now_usd.notna()]
+    used = dict.fromkeys(name for row in known.itertuples() for name, _ in steps_of(row))
+    handles = [
+        Patch(color=_TONES[name], label=_SAID.get(name, name)) for name in _TONES if name in used
+    ]
+    shown = set(known[known.source_id.eq(OWN)].framework)
+    for name in (one for one in names.FRAMEWORKS if one in shown):
+        handles.append(
+            Line2D([], [], marker=style.mark(name).shape, linestyle="none", markersize=7,
+                   color=style.mark(name).colour, label=names.framework(name))
+        )  # fmt: skip
+    if known.predicted.astype("boolean").any():
+        handles.append(
+            Line2D([], [], marker="o", linestyle="none", markersize=7, markeredgewidth=1.5,
+                   markeredgecolor=style.INK, markerfacecolor=style.PAPER, label="predicted")
+        )  # fmt: skip
+    if handles:
+        figure.legend(
+            handles=handles, loc="lower left", ncols=3 if narrow else 8, frameon=False,
+            fontsize=8.5, handlelength=1.2, handletextpad=0.4, columnspacing=1.2,
+            borderaxespad=0.2,
+        )  # fmt: skip
