@@ -52,6 +52,21 @@ rule prices:
         "python scripts/prices.py --settings {params.settings:q} 2>&1 | tee {log:q}"
 
 
+rule reference:
+    """Say what is known of a GPU, and from where."""
+    log:
+        "logs/reference.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        settings=KNOWN.part("reference"),
+    message:
+        "Looking up a GPU"
+    shell:
+        "python scripts/reference.py --settings {params.settings:q} 2>&1 | tee {log:q}"
+
+
 rule schedule:
     """Write the files for measuring at intervals."""
     log:

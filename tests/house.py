@@ -20,7 +20,8 @@ GROUND = {
 MAY_USE = {
     "show": {"money"},
     "plan": {"frameworks", "money", "statistics"},
-    "money": {"results", "settings"},
+    "money": {"estimate", "settings"},
+    "estimate": {"results"},
     "results": {"statistics", "frameworks"},
     "statistics": {"record"},
     "training": {"frameworks", "statistics"},

@@ -252,6 +252,7 @@ class Settings(Section):
     )
     deadline: Deadline | None = _doc("how long it may take: `1h`, `30min`; a number is seconds")
     budget: Amount | None = _doc("how many USD it may cost")
+    gpu: str | None = _doc("which GPU `snakemake reference` is asked about, such as `H100`")
     format: Literal["text", "markdown", "latex", "csv"] = _doc(
         "how `snakemake table` prints the results of this machine: `text`, `markdown`, `latex`, "
         "`csv`"
@@ -294,6 +295,7 @@ USED_BY = {
     "estimate": (*_PRICES, "scale", "precision", "budget_hours"),
     "schedule": (*_PRICES, *PASSED_ON, "schedule"),
     "prices": ("exchange_rates",),
+    "reference": ("gpu",),
     "table": ("format",),
 }
 
