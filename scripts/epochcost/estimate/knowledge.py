@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from epochcost.errors import nearest
 from epochcost.estimate import datasheet, ratios, reference
 
 
@@ -32,6 +33,11 @@ class Knowledge:
             for name in filter(None, (gpu.name, *gpu.names)):
                 found.setdefault(_plain(name), gpu.name)
         return found
+
+    def nearest(self, name: str) -> str:
+        """A hint for a name that is not known."""
+        called = {gpu.catalogue for gpu in self.gpus.values() if gpu.catalogue}
+        return nearest(name, self.gpus.keys() | called)
 
     def named(self, name: str) -> str | None:
         """The GPU of a name, be it ours, the catalogue's or NVML's; None where it is not known."""

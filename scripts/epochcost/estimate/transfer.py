@@ -95,7 +95,7 @@ def time_on(
     """
     target = knowledge.named(gpu)
     if target is None:
-        return Refusal(f"unknown GPU '{gpu}'; {nearest(gpu, knowledge.gpus)}")
+        return Refusal(f"unknown GPU '{gpu}'; {knowledge.nearest(gpu)}")
     if precision not in PRECISIONS:
         return Refusal(f"unknown precision '{precision}'; {nearest(precision, PRECISIONS)}")
     seen = _seen(measured, count, precision, knowledge)
@@ -134,7 +134,7 @@ def _seen(
             by_gpu[name].append(one)
     if not by_gpu:
         first = alike[0].gpu
-        return Refusal(f"unknown GPU '{first}'; {nearest(first, knowledge.gpus)}")
+        return Refusal(f"unknown GPU '{first}'; {knowledge.nearest(first)}")
     return {name: _of_gpu(name, some) for name, some in by_gpu.items()}
 
 

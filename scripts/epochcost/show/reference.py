@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from epochcost.errors import InputError, nearest
+from epochcost.errors import InputError
 from epochcost.estimate import Knowledge, datasheet
 from epochcost.estimate.ratios import Support
 from epochcost.estimate.reference import Gpu
@@ -27,8 +27,7 @@ def text(name: str, known: Knowledge, titles: dict[str, str]) -> str:
     """
     gpu = known.named(name)
     if gpu is None:
-        every = {*known.gpus, *filter(None, (one.catalogue for one in known.gpus.values()))}
-        raise InputError(f"unknown GPU '{name}'; {nearest(name, every)}")
+        raise InputError(f"unknown GPU '{name}'; {known.nearest(name)}")
     lines = [_sheet(known.gpus[gpu]), f"Figures: {known.gpus[gpu].source}.", ""]
     lines += [*_partners(gpu, known), "", *_sources(gpu, known, titles)]
     return "\n".join(_cut(line) for line in lines)
