@@ -390,7 +390,11 @@ class Own:
     over all ranks; None where they cannot be known. world: processes that train together, and ranks
     those that were seen. hook_s: what the watching costs a step, as measured. end_s: from the last
     step to the end of the process; None where it was stopped. status: of the process, as a shell
-    says it. files: that appeared or changed below the working folder. problems: of the watching.
+    says it. python, packages: versions of the interpreter that trained, and of the frameworks that
+    it imported, by name. device: what trained, such as cuda or cpu. uuids: of the GPUs that it
+    used, in its order. host_mib, device_mib: peaks of memory, of the process that reports, and of
+    its GPUs together; None where they cannot be read. files: that appeared or changed below the
+    working folder. problems: of the watching.
     """
 
     command: tuple[str, ...]
@@ -411,6 +415,12 @@ class Own:
     hook_s: Seconds
     end_s: Seconds | None
     status: int
+    python: str
+    packages: dict[str, str]
+    device: str
+    uuids: tuple[str, ...]
+    host_mib: float | None
+    device_mib: float | None
     files: tuple[str, ...]
     problems: tuple[str, ...]
 
