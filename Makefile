@@ -63,6 +63,7 @@ setup: .venv/ready
 	@$(PYTHON) -m venv .venv || { echo "epochcost: $(PYTHON) cannot make virtual environments; install its venv package (Debian: python3-venv)"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	@UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python $(BIN)/python -r envs/workflow.txt
+	@ln -sf ../../epochcost $(BIN)/epochcost
 	@touch $@
 
 # The workflow with the cloud executors, each of which makes every start of Snakemake slower.

@@ -13,6 +13,8 @@ from epochcost.record.schema import json_schema, read
 
 SCHEMA_VERSION = 1
 QUICK, FULL, OK, FAILED, SYNTHETIC = "quick", "full", "ok", "failed", "synthetic"
+# What trains an own training: the user's script.
+OWN_TRAINING = "own"
 TRAIN, EVALUATE = "train", "evaluate"
 # A recipe may end with predictions by test-time augmentation, which its time includes.
 _NO_OVERHEAD = ("first_step", "train", "evaluate", "predict", "measuring")

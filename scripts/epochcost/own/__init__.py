@@ -1,0 +1,1 @@
+"""Own trainings: any command of the user's, watched and not changed."""
