@@ -32,29 +32,29 @@ else ifneq ($(shell test -w "$$HOME" && echo writable),writable)
 export XDG_CACHE_HOME ?= $(CURDIR)/.snakemake/cache
 endif
 
-.PHONY: run test lint format setup cloud pins
+.PHONY: run test lint format setup cloud docs pins
 
-run: setup
+run: setup ## everything: environments, data, training, prices, report
 	@$(BIN)/python scripts/unlock.py
 	@$(BIN)/snakemake $(ARGS)
 	@test ! -e results/answer.txt || { echo; cat results/answer.txt; echo "The report, with figures and tables: results/report.html"; }
 
-test: setup
+test: setup ## run the tests
 	@$(BIN)/snakemake environments --quiet all --config workloads=all frameworks=all "data={source: synthetic}"
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
 
-lint: setup
+lint: setup ## check the code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 
-format: setup
+format: setup ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile rules
 
-setup: .venv/ready
+setup: .venv/ready ## make the workflow's environment alone
 
 # The environment of the workflow and the analysis. Frameworks get theirs from a rule, on demand.
 .venv/ready: envs/workflow.txt
@@ -67,18 +67,28 @@ setup: .venv/ready
 	@touch $@
 
 # The workflow with the cloud executors, each of which makes every start of Snakemake slower.
-cloud: .venvs/cloud/ready
+cloud: .venvs/cloud/ready ## make the environment with the executors of clouds
 
 .venvs/cloud/ready: envs/cloud.txt .venv/ready
 	@$(BIN)/uv venv --quiet --clear --seed --python $(BIN)/python .venvs/cloud
 	@UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python .venvs/cloud/bin/python -r envs/cloud.txt
 	@touch $@
 
+# The manual, in an environment of its own.
+docs: .venvs/docs/ready ## build the manual: docs/_build/html/README.html
+	@.venvs/docs/bin/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env --write-all docs docs/_build/html
+	@echo "The manual: docs/_build/html/README.html"
+
+.venvs/docs/ready: envs/docs.txt .venv/ready
+	@$(BIN)/uv venv --quiet --clear --seed --python $(BIN)/python .venvs/docs
+	@UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python .venvs/docs/bin/python -r envs/docs.txt
+	@touch $@
+
 # Resolve envs/*.in again into the full lists of pins. The CPU list of torch is the GPU list
 # without the CUDA packages, which the CPU build does not have. Conda makes an environment anew where
 # its script has changed, so that names the checksum of the pins.
-pins: setup
-	for name in workflow cloud tensorflow-cpu tensorflow-gpu torch-gpu jax-cpu jax-gpu; do \
+pins: setup ## resolve the pins of `envs/` again
+	for name in workflow cloud docs tensorflow-cpu tensorflow-gpu torch-gpu jax-cpu jax-gpu; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate envs/$$name.in -o envs/$$name.txt || exit 1; \
 	done
 	grep -v -P '^(nvidia-(?!ml-py)|triton|cuda-)' envs/torch-gpu.txt > envs/torch-cpu.txt

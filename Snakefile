@@ -19,6 +19,7 @@ include: "rules/call.smk"
 
 
 rule all:
+    """Measure what is configured, and make tables, figures and report."""
     default_target: True
     input:
         everything(),

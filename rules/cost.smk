@@ -5,6 +5,7 @@ from epochcost.money import prices
 
 
 rule runs:
+    """Write the tables of measurements."""
     input:
         records=measured,
         measured=measurements_of_the_clone(),
@@ -43,6 +44,7 @@ rule runs:
 
 
 rule costs:
+    """Write the tables of costs."""
     input:
         multiext("results/tables/", "runs.csv", "epochs.csv"),
         published=multiext("data/published/", "prices.csv", "baselines.csv"),
@@ -77,6 +79,7 @@ rule costs:
 
 
 rule tables:
+    """Write all tables."""
     input:
         rules.runs.output,
         rules.costs.output,

@@ -49,6 +49,7 @@ rule prepare:
 
 
 rule data:
+    """Fetch and prepare the data."""
     input:
         lambda wildcards: [here(NEEDS.arrays(workload)) for workload in KNOWN.workloads],
     localrule: True

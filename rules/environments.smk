@@ -21,6 +21,7 @@ rule environment:
 
 
 rule environments:
+    """Make the frameworks' environments."""
     input:
         expand(".venvs/{environment}/ready", environment=sorted(NEEDS.environments())),
     localrule: True

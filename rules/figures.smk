@@ -51,6 +51,7 @@ rule history:
 
 
 rule figures:
+    """Draw the figures."""
     input:
         pictures(),
     localrule: True

@@ -15,6 +15,7 @@ checkpoint round:
 
 
 rule measure:
+    """Measure what is configured, and no more."""
     input:
         measured,
     localrule: True
@@ -24,6 +25,7 @@ rule measure:
 
 # What this machine can do, besides the short check before each run. PyTorch measures a GPU.
 rule calibrate:
+    """Measure for a minute what this machine can do."""
     input:
         NEEDS.ready("pytorch", LOCAL) if NEEDS.has_gpu(LOCAL) else [],
     log:

@@ -5,6 +5,7 @@ import zlib
 
 
 rule plan:
+    """Write the planned runs to `results/plan.csv`."""
     output:
         "results/plan.csv",
     log:
@@ -20,6 +21,7 @@ rule plan:
 
 
 rule estimate:
+    """Say what the planned runs take and cost."""
     input:
         "results/plan.csv",
     log:
@@ -36,6 +38,7 @@ rule estimate:
 
 
 rule prices:
+    """Add today's prices to `config/prices.csv`."""
     log:
         "logs/prices.log",
     localrule: True
@@ -50,6 +53,7 @@ rule prices:
 
 
 rule schedule:
+    """Write the files for measuring at intervals."""
     log:
         "logs/schedule.log",
     localrule: True
@@ -65,6 +69,7 @@ rule schedule:
 
 # From the existing records: a question starts no training.
 rule advise:
+    """Say where to train."""
     log:
         "logs/advise.log",
     localrule: True

@@ -2,6 +2,7 @@
 
 
 rule report:
+    """Write the report from the records that are there."""
     input:
         tables=rules.tables.input,
         records=measured,
@@ -25,6 +26,7 @@ rule report:
 
 # To paste: of the tables that are there, or of the records.
 rule table:
+    """Print the results of this machine, to paste."""
     input:
         rules.tables.input,
     log:
@@ -42,6 +44,7 @@ rule table:
 
 
 rule quality:
+    """Write what full runs reached to `results/quality.md`."""
     input:
         tables=rules.tables.input,
         code=sources_of("quality"),

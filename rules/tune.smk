@@ -33,6 +33,7 @@ rule tune_one:
 
 
 rule tune:
+    """Search for the fastest settings on this machine."""
     input:
         lambda wildcards: NEEDS.searches(),
     localrule: True

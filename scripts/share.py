@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--records", type=files.folder, default=Path("results/runs"))
     parser.add_argument("--output", type=Path, default=Path("results/shared"))
     arguments = parser.parse_args()
-    wanted = arguments.machine or machine.facts()["id"]
+    wanted = arguments.machine or machine.facts().id
     aside: dict[Path, str] = {}
     every = [one for _, one in record.read_all(arguments.records, aside)]
     found = [one for one in every if wanted in ("all", one.machine.id)]

@@ -1,4 +1,4 @@
-"""Write the tables of the documents anew: each stands between marks that name its command.
+"""Write the generated parts of the documents anew: each stands between marks that name its command.
 
     <!-- made by: study/benchmarks/predicted.py --tables TABLES -->
     ...
@@ -26,7 +26,7 @@ _PART = re.compile(
     r".*?(?P<end>\n\n<!-- end -->)",
     re.DOTALL,
 )
-_PAGES = ("*.md", "docs/*.md", "study/*/*.md", "study/*.md")
+_PAGES = ("*.md", "docs/**/*.md", "study/*/*.md", "study/*.md")
 
 
 def main() -> int:
@@ -44,6 +44,8 @@ def main() -> int:
 def pages() -> list[Path]:
     """The documents that have such tables."""
     found = [page for pattern in _PAGES for page in sorted(ROOT.glob(pattern))]
+    # The site holds copies.
+    found = [page for page in found if "_build" not in page.parts]
     return [page for page in found if _PART.search(page.read_text())]
 
 

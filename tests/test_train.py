@@ -280,7 +280,9 @@ def test_a_manifest_that_lacks_something_is_refused(run, data, tmp_path):
 
 def test_a_workload_without_a_model_for_the_framework_is_refused(run, monkeypatch, tmp_path):
     monkeypatch.delattr(type(models.load("mnist_mlp")), "torch_model")
-    with pytest.raises(InputError, match=r"models/mnist_mlp\.py has no torch_model; docs/own"):
+    with pytest.raises(
+        InputError, match=r"models/mnist_mlp\.py has no torch_model; docs/how-to/own"
+    ):
         run(epochs(0.9))
     assert not list(tmp_path.rglob("*default*"))
 

@@ -199,7 +199,7 @@ class Settings(Section):
     precision: Annotated[float, Field(gt=0, le=0.5)] | None = _doc(
         "with `scale: full`: `2%` continues after six runs of each, until half the 95 % interval "
         "of the median, on this machine, is at most that share of it "
-        "([how](../docs/measuring.md#runs))"
+        "([how](../docs/explanation/intervals.md))"
     )
     budget_hours: Positive = _doc(
         "hours of runs, existing ones included, after which `precision` begins no further round "
@@ -232,8 +232,8 @@ class Settings(Section):
     )
     price_book: Annotated[Place, Field(min_length=1)] = _doc(
         "prices of rented hardware for your own runs: `latest`, a month such as `2017-12`, a day, "
-        "or a price file of your own ([money](../docs/money.md)). Ratios to published runs use the "
-        "price of the month they were published in"
+        "or a price file of your own ([how](../docs/how-to/price.md)). Ratios to published runs "
+        "use the price of the month they were published in"
     )
     exchange_rates: dict[Annotated[str, Field(pattern="^[A-Z]{3}$")], Positive] = _doc(
         "USD for one unit of other currencies in price files, such as `{EUR: 1.15}`"
@@ -322,7 +322,7 @@ def option(parser: argparse.ArgumentParser, command: str) -> None:
         "--settings",
         type=partial(_some, keys),
         default="{}",
-        help=f"{', '.join(keys)}: as JSON; what is not given is that of config/config.yaml",
+        help=f"{', '.join(keys)}: as JSON; others as in config/config.yaml",
     )
 
 

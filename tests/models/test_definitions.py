@@ -121,7 +121,7 @@ def by_hand(optimizer: dict, scale: float, framework: str) -> np.ndarray:
             beta_1, beta_2 = optimizer["beta_1"], optimizer["beta_2"]
             mean = beta_1 * mean + (1 - beta_1) * gradient
             square = beta_2 * square + (1 - beta_2) * gradient**2
-            # Keras adds the epsilon before the bias is corrected (docs/recipes.md).
+            # Keras adds the epsilon before the bias is corrected (docs/explanation/recipes.md).
             corrected = (1 - beta_2**step) ** 0.5
             root = (square**0.5 + epsilon) / corrected
             if framework != "keras":

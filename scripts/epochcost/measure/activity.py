@@ -11,14 +11,34 @@ from epochcost.measure.gpus import POWER_CAP
 from epochcost.measure.sampler import OF_NO_PROCESS, OTHERS_LIMIT_CORES
 from epochcost.record.types import Noise, Pause, Spread
 
-# Flags for what passes by itself.
+# Flags for what passes by itself, and others.
 OTHERS, OTHERS_ON_GPU, GPU_SLOWED, PAUSED = (
     "load from others", "another process on the GPU", "GPU slowed down", "paused",
+)  # fmt: skip
+STOLEN, HOT, WAITING, SWAPPED, QUOTA, UNSEEN, INTERRUPTED = (
+    "processor time stolen by the host", "processor slowed down for its heat",
+    "waiting for memory", "memory on disk", "share of the container used up", "not sampled",
+    "interrupted, and watched since its last start alone",
 )  # fmt: skip
 _DISTURBED_LIMIT = 0.05
 _STEAL_LIMIT = 0.02
 _WAITING_LIMIT = 0.01
 _SWAP_LIMIT_MIB = 10
+# When a record has a flag: docs/reference/flags.md is made of it.
+FLAGS = {
+    PAUSED: "it was stopped, frozen or suspended; the flag says for how long and in which epoch",
+    OTHERS: f"other processes used more than {OTHERS_LIMIT_CORES} of a core on average, or during "
+    f"more than {_DISTURBED_LIMIT:.0%} of the run",
+    STOLEN: f"more than {_STEAL_LIMIT:.0%} of it",
+    HOT: "at all",
+    WAITING: f"some process waited more than {_WAITING_LIMIT:.0%} of the time",
+    SWAPPED: f"more than {_SWAP_LIMIT_MIB} MiB were swapped",
+    QUOTA: f"its limit held processes for more than {_WAITING_LIMIT:.0%} of the time",
+    OTHERS_ON_GPU: "it was there before the run",
+    GPU_SLOWED: "by heat or the power brake; a power cap is normal and no flag",
+    UNSEEN: "the sampler failed",
+    INTERRUPTED: "energy is unknown then",
+}
 _MOST_NAMED = 3
 
 
@@ -74,15 +94,15 @@ def noise(
         f"{PAUSED} for {_worded(pauses)}": bool(pauses),
         OTHERS: (summary["others"] or 0) * (psutil.cpu_count() or 1) > OTHERS_LIMIT_CORES
         or (seen.get("disturbed_share") or 0) > _DISTURBED_LIMIT,
-        "processor time stolen by the host": (summary["steal"] or 0) > _STEAL_LIMIT,
-        "processor slowed down for its heat": bool(seen.get("throttled")),
-        "waiting for memory": (seen.get("memory_stalled_share") or 0) > _WAITING_LIMIT,
-        "memory on disk": (seen.get("swapped_mib") or 0) > _SWAP_LIMIT_MIB,
-        "share of the container used up": (seen.get("quota_waited_share") or 0) > _WAITING_LIMIT,
+        STOLEN: (summary["steal"] or 0) > _STEAL_LIMIT,
+        HOT: bool(seen.get("throttled")),
+        WAITING: (seen.get("memory_stalled_share") or 0) > _WAITING_LIMIT,
+        SWAPPED: (seen.get("swapped_mib") or 0) > _SWAP_LIMIT_MIB,
+        QUOTA: (seen.get("quota_waited_share") or 0) > _WAITING_LIMIT,
         OTHERS_ON_GPU: any(gpu["processes_before"] for gpu in gpus),
         f"{GPU_SLOWED}: {', '.join(sorted(held_down))}": bool(held_down),
-        "not sampled": not seen,
-        "interrupted, and watched since its last start alone": interruptions > 0,
+        UNSEEN: not seen,
+        INTERRUPTED: interruptions > 0,
     }
     return Noise(
         others_cpu_share=_rounded(summary["others"]),

@@ -82,5 +82,7 @@ def load(name: str, needs: tuple[str, ...] = ()) -> Model:
         model = plugins.the_one(importlib.import_module(f"epochcost.models.{name}"), Model)
     for method in needs:
         if not model.has(method):
-            raise InputError(f"{path} has no {method}; docs/own-workload.md says what it needs")
+            raise InputError(
+                f"{path} has no {method}; docs/how-to/own-workload.md says what it needs"
+            )
     return model

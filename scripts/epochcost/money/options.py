@@ -98,20 +98,16 @@ def options_table(
     A prediction whose full run was tried and failed is no option, either; nor is a log that a study
     published once more.
 
-    An interruptible machine is billed as if it was never interrupted; `break_even_per_hour` is the
-    number of interruptions per hour from which the same machine on demand costs no more (empty
-    where that has no price, and for published trainings: each interruption costs another start, and
-    how long theirs took is not known). Trainings on generated data are no options.
+    An interruptible machine is billed as if it was never interrupted; `break_even_per_hour` is
+    empty where the same machine on demand has no price, and for published trainings: each
+    interruption costs another start, and how long theirs took is not known. Trainings on generated
+    data are no options.
 
-    `elapsed_s` is from the start of billing to the end of the training, `billed_usd` its bill; both
-    have a range that holds 95 of 100, by `deviation`, the standard deviation of the logarithm of
-    the time (`spreads.deviations`). Where the start of one option is not known, as of published
-    ones, those of all are left out, and `terms` is `epochs alone`.
+    Ranges are by `deviation` (`spreads.deviations`). Where the start of one option is not known, as
+    of published ones, those of all are left out (`terms`).
 
-    `context` says why a row can be no recommendation: a time of another decade, or a GPU that the
-    pinned frameworks do not run on. Such rows are compared with none, and come last. Of the others
-    `efficient` ones are Pareto-optimal: no other is both faster and cheaper;
-    `cheapest_probability` is how often an option is the cheapest when times are drawn.
+    Rows with a `context` are compared with none, and come last: a time of another decade, or a GPU
+    that the pinned frameworks do not run on.
 
     Args:
         complete_samples: training samples of each workload's complete data, for published runs.

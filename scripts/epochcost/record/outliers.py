@@ -9,6 +9,7 @@ OUTLIER = "an epoch far slower than the others"
 # Waits between epochs made some twice as long as the others, other work 2.9 times.
 _FAR = 3
 _FEWEST = 3
+FLAGS = {OUTLIER: f"more than {_FAR} times their median; in tables alone"}
 
 
 def slowest_epoch(record: Record) -> float | None:

@@ -180,8 +180,11 @@ class Software:
 class Phases:
     """Seconds by phase, together the wall time.
 
-    train is without the first step. lost: since the last checkpoint of an interrupted process.
-    measuring: what epochcost adds. other: in no phase.
+    import: until the framework is imported. data: reading, checking and placing the arrays.
+    first_step: with what is compiled for it. train: the other steps. finish: from the end of the
+    last epoch until Keras's `fit` returns. predict: by augmentation. sample: writing text. save:
+    checkpoints. lost: work since the last checkpoint of an interrupted process. measuring: what
+    epochcost adds. other: in no phase.
     """
 
     import_: Seconds | None

@@ -12,20 +12,15 @@ from epochcost.results.rows import gflops, gflops_share, run_id
 # Repeated yardsticks on an idle machine differ by a tenth or so.
 _SLOWED_SHARE = 0.75
 SLOWED = "processors slower than they can be"
+FLAGS = {
+    SLOWED: f"the yardstick was below {_SLOWED_SHARE:.0%} of the machine's best, and the training "
+    "itself was no faster; in tables alone, and never on a GPU"
+}
 
 
 @dataclass(frozen=True)
 class NoiseRow:
-    """One own run; the columns of noise.csv. Shares are 0 to 1; empty where unknown.
-
-    other_s: seconds of the process that are in no phase.
-    lost_s: work lost to interruptions.
-    slowest_epoch: the slowest epoch after the first, over their median; for a quick run, by the
-        time per step.
-    matmul_gflops: the processors' speed in matrix multiplication just before the run.
-    gflops, gflops_share: useful operations per second of training, and their share of the former.
-    gpu_mhz_low, gpu_mhz_high: over all GPUs and samples.
-    """
+    """One own run; the columns of noise.csv. `results.columns` says what each holds."""
 
     run_id: str
     machine: str

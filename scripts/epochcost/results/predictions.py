@@ -33,11 +33,7 @@ COLUMNS = [
 def predictions_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     """predictions.csv: what quick runs predicted over what full runs of the same training took.
 
-    A row has the medians over its `pairs`, with the `lowest` and the `highest` ratio of a pair;
-    `within` is how many had the measured time in their interval, of the `with_interval` ones that
-    have an interval; `hours_apart` is the largest gap between the two runs of a pair, and
-    `wall_share` the total time of a quick run over that of a full one. `mixed_hosts` is as in
-    `repeats.summaries`.
+    A row has the medians over its `pairs`. `mixed_hosts` is as in `repeats.summaries`.
     """
     found = pairs(runs, keep_disturbed)
     rows = [

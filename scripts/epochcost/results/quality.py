@@ -98,15 +98,11 @@ def quality_table(
 ) -> pd.DataFrame:
     """quality.csv: successful full runs on real data, made here.
 
-    `value` is the median over runs of the held-out accuracy or the training loss, with the range
-    over runs; `published_*` the range over the published runs of the same workload. `epoch_s` is
-    the median epoch with its validation pass, the first of each run left out; `time_s` is the time
-    of all epochs, and `time_relative` that over the baseline's. `input_share` is the time to fetch
-    batches without training on them, over the time to train on them. Times of disturbed runs do not
-    count, unless there are no others (`noisy_runs` says how many of those that count were); those
-    of unusable runs never do, whose quality counts (`record.usable`); those of runs whose quality
-    does not count do. Times of several machines are the median of the machines'
-    medians; `mixed_hosts` is as in `repeats.summaries`. `runs` are the ones with a quality.
+    Times of disturbed runs do not count, unless there are no others (`noisy_runs` says how many of
+    those that count were); those of unusable runs never do, whose quality counts
+    (`record.usable`); those of runs whose quality does not count do. Times of several machines are
+    the median of the machines' medians; `mixed_hosts` is as in `repeats.summaries`. `runs` are the
+    ones with a quality.
 
     Args:
         complete_samples: training samples of each workload's complete data.
@@ -185,9 +181,8 @@ def judged(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
 def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
     """targets.csv: what quality targets are set from, a row per workload with two or more runs.
 
-    Of all frameworks together: the mean and standard deviation of their quality, the worst of them
-    and of the published ones, and by how many deviations the target is on the safe side of the
-    mean: below it, or for a loss above it. Empty where the runs do not differ.
+    Of all frameworks together. The safe side of a target is below the mean, or for a loss above it.
+    Empty where the runs do not differ.
 
     Args:
         recipes: the recipe of each workload (config/workloads.yaml).

@@ -82,12 +82,8 @@ def repeats_table(
 ) -> pd.DataFrame:
     """repeats.csv: how well repeated own runs agree.
 
-    `precision` is half the width of the 95 % interval over the median, empty for predictions and
-    for fewer than six runs (or machines, where there are several); `ended_by` whether the wanted
-    precision was reached (`precision`), or the time (`budget`) or the number of runs ran out first,
-    empty where none was wanted; `trimmed_mean_s` MLPerf's mean without the fastest and the slowest
-    run; `machine_spread` the slowest machine's median over the fastest one's; `mixed_hosts` is as
-    in `summaries`.
+    `precision` is empty for predictions, and for fewer than six runs (or machines, where there are
+    several); `ended_by` where none was wanted.
 
     Args:
         wanted: the configured precision.
@@ -128,12 +124,11 @@ def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
 def comparisons_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
     """comparisons.csv: the ratio of the times of every two frameworks or variants on one machine.
 
-    `ratio` is the median over all pairs of runs, one of each. The interval contains the ratios that
-    a Mann-Whitney test does not reject at 5 %. `verdict` is `faster`, `slower`, `no difference
-    shown` where the interval contains 1, or empty where there are too few runs for an interval, or
-    those of one side alone were disturbed. Predictions have neither, as they can all be wrong
-    together. Runs that missed their target are not compared, nor are those of different machines;
-    `mixed_hosts` is whether these may be more than can be told apart.
+    The interval contains the ratios that a Mann-Whitney test does not reject at 5 %. `verdict` is
+    `no difference shown` where it contains 1, and empty where there are too few runs for an
+    interval, or those of one side alone were disturbed. Predictions have neither, as they can all
+    be wrong together. Runs that missed their target are not compared, nor are those of different
+    machines.
     """
     rows = []
     trained = _usable(runs)

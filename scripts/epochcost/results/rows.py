@@ -24,41 +24,7 @@ RANDOM = "random"
 
 @dataclass(frozen=True)
 class RunRow:
-    """One run; the columns of runs.csv, in their order.
-
-    status: `ok`, `failed`, `unusable` (others or pauses took too much of it, `record.usable`: its
-        quality counts, its time does not, and is empty), or `statement` of a published text.
-    reason: why it failed, or why its time says nothing.
-    time_s: seconds of all epochs with their validation passes; for a quick run, the prediction of
-        that, with `time_low` and `time_high` (`predicted` is then true).
-    seed: of an own run.
-    machine: the machine that trained, and which of its hosts (`records.hosts.key_of`); unknown for
-        published runs. Nothing is compared across these.
-    machine_id, host: the machine's id, and which of its hosts, in words; set where each is shown
-        separately (hardware `local`).
-    mixed_hosts: whether several hosts may be behind one `machine`: records of early versions.
-    driver: version of the GPU's driver; empty where the processor trained, or if unknown.
-    started_at: for an own run, to the second, UTC; for a published one, its day.
-    wall_s: seconds of all of the run's processes, from their start to the record.
-    overhead_s: for an own run, seconds of its processes outside `time_s`: start, data, building,
-        saving, lost work; without the cost of measuring itself (but data are read twice, once to
-        check them). For a quick run it is measured.
-    start_s: of these, seconds of a start: without lost work; of all starts together where the run
-        was interrupted.
-    skipped: how many samples were left out as damaged.
-    weights: what the model started from, `random` where its recipe's weights were not available;
-        empty where the recipe names none.
-    data_id: which prepared arrays trained an own run: the start of the sha256 over them.
-    settings: changes to the framework's default settings, and environment variables that change how
-        it computes; empty for none.
-    input_share: for an own full run, time just to fetch a batch over the time of a training step.
-    gflops, gflops_share: for an own run, operations per second, and over what the processor can do.
-    paused_s: for an own run, seconds that it stood still; but for sleep of the machine, they are
-        in its times.
-    price_per_hour_usd_stated: what the source says the machine cost, where it says so.
-    copy_of: the run whose log a study published once more as this one; empty for a run of its own.
-    shipped: the day of an own run that came with the clone; empty for those of results/runs.
-    """
+    """One run; the columns of runs.csv, in their order. `results.columns` says what each holds."""
 
     run_id: str
     source_id: str

@@ -21,13 +21,10 @@ COLUMNS = [
 
 
 def scaling_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
-    """One row per number of GPUs used, where the same hardware also trained with one.
+    """scaling.csv: a row per number of GPUs used, where the same hardware also trained with one.
 
-    Each machine is compared with itself.
-
-    `speedup` is the median time with one GPU over that with several; `efficiency` is that per GPU
-    used, `efficiency_paid` per GPU paid for (both 1 at best). Runs that failed or missed their
-    target do not count, nor do own ones of other variants.
+    Each machine is compared with itself. Runs that failed or missed their target do not count, nor
+    do own ones of other variants.
 
     Args:
         runs: runs.csv.

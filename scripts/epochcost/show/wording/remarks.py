@@ -9,6 +9,27 @@ from epochcost.show.wording import amounts, names
 
 # Records of early versions do not tell hosts with one machine id apart.
 MIXED_HOSTS = "hosts may be mixed"
+# What is said of rows, and what it means: docs/reference/flags.md is made of it.
+MEANING = {
+    "predicted": "the time is a prediction of a quick run",
+    "synthetic data": "trained on generated data: the time is no result",
+    "subset of the data": "trained on part of the real data",
+    "samples": "trained on another number of samples than the complete data have",
+    "from random weights": "the recipe's weights were missing",
+    "measured by the project": "it came with the clone",
+    "the log of": "a study published the log of another one once more",
+    "epochs, not": "trained for other epochs than the baseline",
+    "different recipe": "another recipe than today's entry of the workload",
+    "batch size": "another batch size than the recipe's",
+    "nothing beat the defaults": "`tuned` trained with the defaults",
+    "disturbed": "a run has a flag",
+    "paused for": "the run stood still for so long",
+    MIXED_HOSTS: "the records do not tell machines of one image apart",
+    "missed the quality target": "it did not learn what it should, and is not ranked",
+    "median of": "the median of several machines",
+    "if never interrupted": "the bill of a spot machine that was not interrupted",
+    "as published": "somebody else's time",
+}
 
 
 def of_row(row) -> list[str]:
