@@ -35,6 +35,7 @@ def main() -> int:
     option("--record", type=Path, help="the record, a .json file; default: one in results/runs")
     option("--write-entry", action="store_true", help="add it to config/workloads.yaml")
     option("--host", help="measure there, by ssh: a name of ~/.ssh/config, or user@address")
+    option("--folder", default="epochcost", help="the folder for epochcost on the host")
     option("--ssh", default="ssh", help="the ssh command with options of its own")
     option("--python", default="python3", help="the host's Python, for epochcost itself")
     option("--there", action="store_true", help="this folder is on the host, and is not sent")

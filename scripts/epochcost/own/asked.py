@@ -111,7 +111,9 @@ def _entry(workload: str | None) -> dict[str, Any]:
     return own[workload]
 
 
-def on_host(host: str, ssh: str, python: str, there: bool, command: list[str], **given: Any) -> int:
+def on_host(
+    host: str, folder: str, ssh: str, python: str, there: bool, command: list[str], **given: Any
+) -> int:
     """Measure on another machine what `read` would measure here; returns 0 if all went well.
 
     Raises:
@@ -123,7 +125,7 @@ def on_host(host: str, ssh: str, python: str, there: bool, command: list[str], *
         raise InputError(f"{host} is no name or address of a host")
     if given["record"] or given["write_entry"]:
         raise InputError("--record and --write-entry are for this machine; leave out --host")
-    command, entry, folder, name = _what(command, given["workload"])
+    command, entry, at, name = _what(command, given["workload"])
     options = {
         "workload": name,
         "hardware": given["hardware"],
@@ -131,14 +133,14 @@ def on_host(host: str, ssh: str, python: str, there: bool, command: list[str], *
         "for": given["most"] or (f"{entry['minutes']}min" if "minutes" in entry else None),
         "total_steps": given["total_steps"] or entry.get("total_steps"),
         "loop": given["loop"] or entry.get("loop"),
-        "environment": given["environment"] or _within(folder, entry.get("environment")),
+        "environment": given["environment"] or _within(at, entry.get("environment")),
         "price": given["price"],
         "trial": given["trial"],
     }
     words = [f"--{key.replace('_', '-')}={value}" for key, value in options.items() if value]
-    place = remote.Host(ssh, host, "epochcost")
+    place = remote.Host(ssh, host, folder)
     words = [*words, "--", *command]
-    return own_remote.measure(place, words, folder, name, python, there, RECORDS, catalogue)
+    return own_remote.measure(place, words, at, name, python, there, RECORDS, catalogue)
 
 
 def _within(folder: Path, environment: str | None) -> str | None:
