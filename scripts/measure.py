@@ -19,8 +19,10 @@ from epochcost.show import measured
 
 
 def main() -> int:
-    form = argparse.RawDescriptionHelpFormatter
-    parser = errors.Parser(description=__doc__, formatter_class=form)
+    parser = errors.Parser(
+        description=__doc__.splitlines()[0],
+        epilog="For example: measure.py -- python train.py --epochs 30",
+    )
     option, number = parser.add_argument, errors.whole_number
     option("command", nargs=argparse.REMAINDER, help="after --: the words of the command")
     option("--workload", help="what it is called; default: as its script")
