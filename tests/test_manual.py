@@ -17,7 +17,7 @@ MOST_WORDS = {"README": 600, "docs": 12_000, "written by hand": 9_500}
 MADE = re.compile(r"<!-- made by: .*?<!-- end -->", re.DOTALL)
 # A block is one of commands if a line of it calls one of these.
 CALLS = re.compile(
-    r"(^|[ /])(snakemake|make|dvc) |^make$|^snakemake$|python scripts/", re.MULTILINE
+    r"(^|[ /])(snakemake|make|dvc|epochcost) |^make$|^snakemake$|python scripts/", re.MULTILINE
 )
 # How each command of the manual is accounted for.
 COMMANDS = files.read_yaml(ROOT / "tests/manual.yaml")

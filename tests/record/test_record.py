@@ -199,7 +199,7 @@ def test_a_part_that_is_something_else_is_named(path, record):
     for lacks in ({"quality": None}, {"data": None}, {"settings": {}}):
         path.write_text(json.dumps(record | lacks))
         with pytest.raises(
-            InputError, match="contradicts itself: (it is of no own|no settings ep)"
+            InputError, match=r"contradicts itself: (it is of no own|no settings ep)"
         ):
             records.read(path)
     path.write_text(json.dumps(record | {"weights": None, "steady_state": None}))
