@@ -22,5 +22,5 @@ def test_the_example_of_the_tutorial(tmp_path, pythons):
     (path,) = (clone.folder / "results/runs/local/transformer/own").glob("*.json")
     one = record.read(path)
     assert one.own.counted_by.startswith("torch.optim") and "torch" in one.own.packages
-    assert statistics.total(one.own).steps == 5000
+    assert statistics.whole(one.own).steps == 5000
     clone.snakemake("advise", "--config", "workload=transformer", "price=0.10", "deadline=3h")

@@ -20,7 +20,8 @@ from epochcost.statistics import own as statistics
 SCRIPT = """\
 import sys, time
 import epochcost
-for step in epochcost.steps(range(int(sys.argv[1]))):
+count = int(sys.argv[1])
+for step in epochcost.steps(range(count), total=count):
     time.sleep(0.01)
 print("the end")
 """
@@ -65,7 +66,7 @@ def test_a_script_that_was_stopped_is_predicted_and_ends_well(clone):
     assert done.stdout == "" and done.returncode == 0
     one = the_record(clone)
     assert (one.run.scale, one.own.ended, one.own.planned) == ("quick", "steps", 4000)
-    whole = statistics.total(one.own)
+    whole = statistics.whole(one.own)
     assert whole.predicted and whole.loop_s == pytest.approx(40, rel=0.2)
     assert "of 4,000 steps" in done.stderr
 
@@ -114,7 +115,7 @@ def test_an_entry_is_planned_trained_and_not_trained_again(clone):
     # Other code is another training.
     script = clone.folder / "mine/train.py"
     script.write_text(script.read_text().replace("0.01", "0.02"))
-    assert "Training mine/own/default-2" in clone.snakemake("-n", "measure", *words).stderr
+    assert "train_local" in clone.snakemake("-n", "measure", *words).stdout
 
 
 def test_an_entry_with_a_mistake_is_named(clone):

@@ -274,7 +274,7 @@ def _unknown_total(record: Record) -> str:
     """What a step takes, of an own training of unknown length; empty for all others."""
     if record.own is None or status_of(record) != "ok":
         return ""
-    seen = own.total(record.own)
+    seen = own.whole(record.own)
     return "" if seen.loop_s is not None else f"{seen.step_s:.4g} s a step, of an unknown number"
 
 
@@ -327,7 +327,7 @@ def times_of(record: Record) -> tuple[float | None, float | None, float | None]:
     if status_of(record) != "ok":
         return None, None, None
     if record.own:
-        whole = own.total(record.own)
+        whole = own.whole(record.own)
         if whole.loop_s is None or not whole.predicted:
             return whole.loop_s, None, None
         return whole.loop_s, whole.low_s - whole.start_s, whole.high_s - whole.start_s

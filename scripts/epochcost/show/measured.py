@@ -23,10 +23,8 @@ def lines(record: Record, path: Path, price: float | None) -> list[str]:
     if own.ended == "failed":
         said = [f"{name} failed: status {own.status} after {own.steps} steps (recorded)"]
     else:
-        total = statistics.total(own)
+        total = statistics.whole(own)
         said = [_time(name, own, total), *_cost(own, total, price)]
-        if own.ended not in ("finished", "failed"):
-            said.append(_stopped(own))
     said += [f"flag: {flag}" for flag in record.noise.flags]
     said += [f"watching was incomplete: {problem}" for problem in own.problems]
     said.append(f"record: {os.path.relpath(path)}")
@@ -48,10 +46,9 @@ def _time(name: str, own: Own, total: Total) -> str:
     if not total.predicted:
         return f"{name} took {amounts.seconds(whole)} here (measured, {own.steps} steps; {step})"
     within = f"{amounts.seconds(total.low_s)} to {amounts.seconds(total.high_s)}"
-    return (
-        f"{name} takes about {amounts.seconds(whole)} here ({within}; predicted from {own.steps:,} "
-        f"of {total.steps:,} steps, {step})"
-    )
+    least = "at least" if total.lower_limit else "about"
+    seen = f"predicted from {own.steps:,} of {total.steps:,} steps"
+    return f"{name} takes {least} {amounts.seconds(whole)} here ({within}; {seen}, {step})"
 
 
 def _cost(own: Own, total: Total, price: float | None) -> list[str]:
@@ -67,12 +64,3 @@ def _cost(own: Own, total: Total, price: float | None) -> list[str]:
             usd = _UNIT_SAMPLES / count * total.step_s * price / HOUR_S
             steps += f", {amounts.dollars(usd)} for a million {unit}"
     return [f"{steps}, at {amounts.price(price)} an hour"]
-
-
-def _stopped(own: Own) -> str:
-    why = {"stable": "the time of a step was stable", "limit": "of the limit of time"}
-    said = f"ended after {own.steps} steps, as {why.get(own.ended, 'was asked')}"
-    if own.files:
-        more = f" and {len(own.files) - 5} more" if len(own.files) > 5 else ""
-        said += f"; files new or changed: {', '.join(own.files[:5])}{more}"
-    return said
