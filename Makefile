@@ -32,7 +32,7 @@ else ifneq ($(shell test -w "$$HOME" && echo writable),writable)
 export XDG_CACHE_HOME ?= $(CURDIR)/.snakemake/cache
 endif
 
-.PHONY: run test lint format setup cloud pins
+.PHONY: run test lint format setup cloud own pins
 
 run: setup
 	@$(BIN)/python scripts/unlock.py
@@ -73,14 +73,24 @@ cloud: .venvs/cloud/ready
 	@UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python .venvs/cloud/bin/python -r envs/cloud.txt
 	@touch $@
 
+# Real frameworks for the tests of own trainings.
+own: .venvs/own/ready
+
+.venvs/own/ready: envs/own.txt .venv/ready
+	@$(BIN)/python scripts/environment.py own
+	@# transformers imports it where it is there, and the package index has no build for CPUs.
+	@$(BIN)/uv pip uninstall --quiet --python .venvs/own/bin/python torchvision
+	@touch $@
+
 # Resolve envs/*.in again into the full lists of pins. The CPU list of torch is the GPU list
-# without the CUDA packages, which the CPU build does not have. Conda makes an environment anew where
+# without the CUDA packages, which the CPU build does not have; so is that of own. Conda makes an environment anew where
 # its script has changed, so that names the checksum of the pins.
 pins: setup
-	for name in workflow cloud tensorflow-cpu tensorflow-gpu torch-gpu jax-cpu jax-gpu; do \
+	for name in workflow cloud tensorflow-cpu tensorflow-gpu torch-gpu jax-cpu jax-gpu own; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate envs/$$name.in -o envs/$$name.txt || exit 1; \
 	done
 	grep -v -P '^(nvidia-(?!ml-py)|triton|cuda-)' envs/torch-gpu.txt > envs/torch-cpu.txt
+	sed -i -E '/^(nvidia-|triton|cuda-)/d' envs/own.txt
 	for script in envs/*.post-deploy.sh; do \
 		sum=$$(sha256sum < $${script%.post-deploy.sh}.txt | cut -d ' ' -f 1) && \
 		sed -i "s/^# sha256 of the pins: .*/# sha256 of the pins: $$sum/" $$script || exit 1; \

@@ -26,6 +26,7 @@ MAY_USE = {
     "training": {"frameworks", "statistics"},
     "frameworks": {"models", "measure"},
     "measure": {"record"},
+    "own": {"measure"},
     "models": {"data"},
     "data": set(),
     "record": set(),
