@@ -19,13 +19,14 @@ GROUND = {
 # A room, and those right below it.
 MAY_USE = {
     "show": {"money"},
-    "plan": {"frameworks", "money", "statistics"},
+    "plan": {"frameworks", "money", "own", "statistics"},
     "money": {"results", "settings"},
     "results": {"statistics", "frameworks"},
     "statistics": {"record"},
     "training": {"frameworks", "statistics"},
     "frameworks": {"models", "measure"},
     "measure": {"record"},
+    "own": {"measure"},
     "models": {"data"},
     "data": set(),
     "record": set(),

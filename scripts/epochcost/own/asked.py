@@ -1,11 +1,10 @@
 """What `epochcost measure` is asked for: a command, or an entry of config/workloads.yaml."""
 
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from epochcost import ROOT, durations, files
 from epochcost.errors import InputError, check_name
@@ -175,5 +174,6 @@ def write_entry(wanted: Asked) -> str:
     if wanted.limits.loop:
         entry["loop"] = wanted.limits.loop
     text = _WORKLOADS.read_text(encoding="utf-8").rstrip("\n")
-    files.write_text(_WORKLOADS, f"{text}\n\n{yaml.safe_dump({name: entry}, sort_keys=False)}")
+    lines = [f"{name}:", *(f"  {key}: {json.dumps(value)}" for key, value in entry.items())]
+    files.write_text(_WORKLOADS, "\n".join([text, "", *lines, ""]))
     return name
