@@ -5,6 +5,7 @@ python transformer.py --text tinyshakespeare.txt --steps 5000
 
 import argparse
 import math
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -20,7 +21,7 @@ given = parser.parse_args()
 
 torch.manual_seed(1)
 device = "cuda" if torch.cuda.is_available() else "cpu"
-text = open(given.text, encoding="utf-8").read()
+text = Path(given.text).read_text(encoding="utf-8")
 characters = sorted(set(text))
 numbers = {character: number for number, character in enumerate(characters)}
 data = torch.tensor([numbers[character] for character in text])
