@@ -27,6 +27,11 @@ _OPERATORS = {
     ast.Div: lambda a, b: a / b,
     ast.Mod: lambda a, b: a % b,
 }
+# Wherever they are installed, their loops are none of the script's.
+_FRAMEWORKS = (
+    *("torch", "tqdm", "accelerate", "transformers", "lightning", "pytorch_lightning", "fastai"),
+    *("fastcore", "keras", "jax", "optax"),
+)
 # Words of what a loop does now and then beside training.
 _BESIDE = ("eval", "valid", "test", "save", "checkpoint")
 # How exactly a counter must go with the steps.
@@ -37,8 +42,8 @@ class Loop:
     """A loop around a step.
 
     of: turns; None: not known. at: the turn it is in, from 0. start: where a range begins.
-    limits: counter, its value, and the value at which the loop ends. every: periods of what is done
-    beside training.
+    limits: counter, its value after this turn, and that at which the loop ends. every: periods of
+    what is done beside training.
     """
 
     __slots__ = ("at", "every", "key", "limits", "of", "start")
@@ -103,8 +108,8 @@ class Reader:
                 elif abs(more) > 1:
                     continue
                 resumed = round(more / each) if more > 2 * each else 0
-                if limit > at - each:
-                    return round(limit / each), f"{name} in {_place(loop)}", resumed
+                left = max(0, limit - at) / each
+                return resumed + steps + round(left), f"{name} in {_place(loop)}", resumed
         return None
 
     def _by_lengths(self) -> tuple[int, str, int] | None:
@@ -139,7 +144,9 @@ class Reader:
         found = []
         while frame is not None:
             name = frame.f_code.co_filename
-            if not name.startswith(("<frozen", _HERE, *_LIBRARY)):
+            package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+            library = name.startswith(("<frozen", _HERE, *_LIBRARY)) or package in _FRAMEWORKS
+            if not library:
                 found += self._of_frame(frame, name, launched_at)
             frame = frame.f_back
         return found
@@ -158,7 +165,7 @@ class Reader:
             return []
         names = frame.f_locals
         lookup = _Names(names, frame.f_globals)
-        loops = [_loop(node, lookup, name) for node in sorted(nodes, key=lambda n: -n.lineno)]
+        loops = [_loop(node, lookup, name, line) for node in sorted(nodes, key=lambda n: -n.lineno)]
         # Before 3.13 a function's frame keeps this copy, and with it what the script let go.
         if sys.version_info < (3, 13) and names is not frame.f_globals:
             names.clear()
@@ -191,18 +198,19 @@ class _Names:
         return not any(name in place for place in self._places)
 
 
-def _loop(node, names: _Names, file: str) -> Loop:
+def _loop(node, names: _Names, file: str, line: int) -> Loop:
     loop = Loop((file, node.lineno))
     if isinstance(node, ast.For):
         loop.of = _or_none(_length, node.iter, names)
-        over = _or_none(_range, node.iter, names) or range(loop.of or 0)
-        target = node.target.elts[0] if isinstance(node.target, ast.Tuple) else node.target
-        counted = isinstance(node.target, ast.Name) or _called(node.iter) == "enumerate"
-        at = _or_none(_value, target, names) if counted else None
+        target, over = node.target, _or_none(_range, node.iter, names)
+        if _called(node.iter) == "enumerate" and len(node.iter.args) == 1:
+            over = range(loop.of or 0)
+            target = target.elts[0] if isinstance(target, ast.Tuple) else target
+        at = _or_none(_value, target, names) if over else None
         if type(at) is int and at in over:
             loop.at = over.index(at)
             loop.start = over.start if over.step == 1 and over.start > 1 else 0
-    loop.limits = list(_limits(node, names))
+    loop.limits = list(_limits(node, names, line))
     loop.every = list(_periods(node, names))
     return loop
 
@@ -290,14 +298,18 @@ def _called(node) -> str:
     return getattr(function, "id", None) or getattr(function, "attr", "")
 
 
-def _limits(loop, names: _Names):
-    """`while n < 300`, or `if n > 300: break`: a counter, its value, how many turns it allows."""
+def _limits(loop, names: _Names, line: int):
+    """`while n < 300`, or `if n > 300: break`: a counter, its value after this turn, its last one.
+
+    Args:
+        line: where the script is in the loop.
+    """
     tests = [(loop.test, True)] if isinstance(loop, ast.While) else []
     for node in ast.walk(loop):
         if isinstance(node, ast.If) and isinstance(node.body[-1], (ast.Break, ast.Return)):
             tests.append((node.test, False))
     added = {
-        node.target.id
+        node.target.id: node
         for node in ast.walk(loop)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
     }
@@ -316,6 +328,9 @@ def _limits(loop, names: _Names):
             continue
         one_more = {True: (ast.LtE,), False: (ast.Gt,)}[goes_on]
         if operator in ((ast.Lt, ast.LtE) if goes_on else (ast.Gt, ast.GtE, ast.Eq)):
+            # An addition that is yet to come in this turn.
+            more = _or_none(_value, added[counter.id].value, names) or 1
+            at += more if added[counter.id].lineno > line else 0
             yield counter.id, at, int(end) + (operator in one_more)
 
 

@@ -141,8 +141,10 @@ class Marks:
             self._start(source, now)
         elif source.rank == self.cycle.rank:
             self.others += 1
-            if self.others >= _STALLED and now - self.last > self._patience():
-                self._border(now)
+            # Of bars the innermost has most turns; a shorter one may be an evaluation's.
+            rival = source.rank != BAR or source.count > self.cycle.count
+            if self.others >= _STALLED and rival and now - self.last > self._patience():
+                self._border(now, stalled=True)
 
     def _patience(self) -> float:
         each = (self.last - self.first) / max(1, self.steps)
@@ -171,27 +173,29 @@ class Marks:
         shortest = _STRETCH_JAX_S if "jax" in sys.modules else _STRETCH_S
         self.border_at = now + max(shortest, _SHARE * (now - self.first))
 
-    def _border(self, now: float) -> None:
+    def _border(self, now: float, stalled: bool = False) -> None:
         """End a stretch; begin the next, or end the script."""
         facts.synchronise()
         end = clock()
         if self.lengths:
             self.lengths[-1] += end - now
         self.last = end
-        if self._choose(end):
+        cycle = self.cycle
+        if self._choose(end, stalled):
             self._write_stretch(end)
             self._begin_stretch(end)
         if self.stretches and self.facts.due(end, self.first):
             self.journal.write({"facts": self.facts.now(self)})
-        reason = self._decide(end)
+        # Where the cycle is another one now, this is not the place of its step.
+        reason = self._decide(end) if self.cycle is cycle else None
         self.border_s += clock() - end
         if reason is not None or self.steps >= self.control[0]:
             self._end()
 
-    def _choose(self, now: float) -> bool:
+    def _choose(self, now: float, stalled: bool = False) -> bool:
         """Which source's steps count; whether the stretch has any."""
         cycle = self.cycle
-        if self.others >= _STALLED:  # the cycle has ended, as that of a first training does
+        if stalled:  # the cycle has ended, as that of a first training does
             alive = [s for s in self._rivals() if s is not cycle]
             self.cycle = min(alive, key=_done)
             self.steps += self.others // len(alive)
@@ -263,6 +267,9 @@ class Marks:
         self.facts.begin()
         self.journal = Journal(self.folder, self.facts.rank)
         atexit.register(self._at_exit, os.getpid())
+        if "multiprocessing.util" in sys.modules:  # whose children end without atexit
+            finalize = sys.modules["multiprocessing.util"].Finalize
+            finalize(None, self._at_exit, (os.getpid(),), exitpriority=0)
 
     def _end(self) -> None:
         """Enough was seen: end the script at this step."""
@@ -280,7 +287,8 @@ class Marks:
             return
         try:
             self.ending = "end"
-            if self.cycle.count > self.cycle.before and self._choose(self.last):
+            stalled = self.others >= _STALLED and self.cycle.rank != BAR
+            if self._choose(self.last, stalled):
                 self._write_stretch(self.last)
             self.journal.write({"facts": self.facts.now(self), "at": self.last})
         except Exception as error:
