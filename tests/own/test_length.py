@@ -24,6 +24,11 @@ LOOPS = {
     "huge": ("for step in range(10 ** 30): {step}", None),
     "bar": ("from tqdm import tqdm\nfor i in tqdm(range(120)): {step}", 120),
     "bar by name": ("from tqdm import tqdm\nbar = tqdm(range(120))\nfor i in bar: {step}", 120),
+    "steps": ("import epochcost\nfor i in epochcost.steps([0] * 120): {step}", 120),
+    "bar of what is no plain expression": (
+        "from tqdm import tqdm\nfor i in tqdm(range(120 if optimizer else 0)): {step}",
+        120,
+    ),
     "in functions": (
         "def epoch(n):\n    for i in range(n): {step}\n"
         "def main():\n    for e in range(3): epoch(40)\nmain()",

@@ -129,6 +129,16 @@ class _Watch:
     def _end_with(self, why: str) -> None:
         self.given_up, self.stopped = why, time.perf_counter()
         self.process.terminate()
+        for hello in journals.hellos(self.place):
+            self._terminate(hello["pid"])
+
+    def _terminate(self, number: int) -> None:
+        """End an interpreter that a shell, for one, does not end, if it still is one of ours."""
+        try:
+            if str(self.place).encode() in Path(f"/proc/{number}/environ").read_bytes():
+                os.kill(number, signal.SIGTERM)
+        except OSError:  # it has ended
+            return
 
     def _too_old(self) -> str | None:
         found = [hello["python"] for hello in journals.hellos(self.place)]

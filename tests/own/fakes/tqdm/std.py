@@ -1,6 +1,7 @@
 class tqdm:
     def __init__(self, iterable, disable=False):
         self.iterable = iterable
+        self.total = len(iterable) if hasattr(iterable, "__len__") else None
         if not disable:
             self.desc = ""
 

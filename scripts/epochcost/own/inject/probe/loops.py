@@ -64,7 +64,13 @@ class Reader:
         self._first: tuple[list[Loop], int] | None = None
         self._last: list[Loop] = []
         self._steps = self._batches = 0  # when these were read
+        self._turns: dict[tuple[str, int], int] = {}
         self._trees: dict[str, ast.AST] = {}
+
+    def knows(self, frame, turns) -> None:
+        """A loop at the line of this frame has so many turns, as what it goes over says."""
+        if isinstance(turns, int):
+            self._turns[frame.f_code.co_filename, frame.f_lineno] = turns
 
     def read(self, marks, now: float, last: bool) -> None:
         """Read them, if the last time is long enough ago; innermost first."""
@@ -166,6 +172,8 @@ class Reader:
         names = frame.f_locals
         lookup = _Names(names, frame.f_globals)
         loops = [_loop(node, lookup, name, line) for node in sorted(nodes, key=lambda n: -n.lineno)]
+        for loop in loops:
+            loop.of = self._turns.get(loop.key, loop.of)
         # Before 3.13 a function's frame keeps this copy, and with it what the script let go.
         if sys.version_info < (3, 13) and names is not frame.f_globals:
             names.clear()

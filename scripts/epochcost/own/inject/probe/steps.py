@@ -1,6 +1,8 @@
 """`epochcost.steps`, while somebody watches."""
 
+import sys
 import time
+from contextlib import suppress
 
 from .marks import EXPLICIT
 
@@ -26,6 +28,8 @@ class Steps:
         source = marks.source("epochcost.steps", "epochcost.steps", EXPLICIT)
         if total and marks.facts.planned_by != "given":
             marks.facts.planned, marks.facts.planned_by = int(total), "epochcost.steps"
+        with suppress(Exception):  # it has no length
+            marks.facts.loops.knows(sys._getframe(1), len(iterable))
         turns = iter(iterable)
         while True:
             begin, waited = clock(), marks.waited

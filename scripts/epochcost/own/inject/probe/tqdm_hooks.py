@@ -14,6 +14,7 @@ def bars(hooking, module) -> None:
     def __iter__(self):
         frame = sys._getframe(1)
         key = (frame.f_code.co_filename, frame.f_lineno)
+        marks.facts.loops.knows(frame, getattr(self, "total", None))
         del frame
         for item in original(self):
             yield item
