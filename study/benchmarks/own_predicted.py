@@ -44,8 +44,9 @@ def main() -> None:
             found = whole.total(run(command, Limits("stable", 60)), deviation)
             true = run(command, Limits("never"))
             true_s = true.start_s + sum(stretch.seconds for stretch in true.stretches)
-            if found.loop_s is None:
-                print(f"{name}: no total", flush=True)
+            if found.loop_s is None or not found.predicted:
+                why = "it ended before it was stable" if found.loop_s else "no total"
+                print(f"{name}: no prediction: {why}", flush=True)
                 continue
             predicted_s = found.start_s + found.loop_s
             inside = found.low_s <= true_s <= found.high_s

@@ -73,9 +73,9 @@ def total(own: Own, deviation: float) -> Total:
     loop_s = seen_s + more * pace.step_s + due * pace.gap_s
     both_s = own.start_s + loop_s
     around = math.hypot(more * pace.error_s / both_s, _between(deviation, pace))
+    # Of another run, too, which may take less than this one has taken so far.
     factor = math.exp(REACH * around)
-    low = max(both_s / factor, own.start_s + seen_s)  # which is over already
-    high = both_s * factor
+    low, high = both_s / factor, both_s * factor
     each = pace.with_gaps_s
     return Total(whole, own.start_s, loop_s, end_s, low, high, each, True, late)
 

@@ -31,6 +31,8 @@ _SAMPLE = 63
 _STALLED, _PATIENCE_S, _PATIENCE_STEPS = 20, 2.0, 10
 # Stretches until which a rarer source may take over all that was counted.
 _EARLY = 10
+# After so many errors of ours the script is left alone.
+_MOST_FAILURES = 20
 # The step at which nobody stops.
 NEVER = 2**63
 
@@ -56,6 +58,7 @@ class Marks:
     def __init__(self, folder: str, limits: dict) -> None:
         self.folder, self.limits = folder, limits
         self.problems: list[str] = []
+        self.failures = 0
         self.on = True
         self.reset()
 
@@ -122,7 +125,8 @@ class Marks:
         text = f"{where}: {error if isinstance(error, str) else repr(error)}"[:300]
         if text not in self.problems:
             self.problems.append(text)
-        if len(self.problems) > 5:
+        self.failures += 1
+        if self.failures > _MOST_FAILURES:
             self.on = False
 
     # -- where a stretch begins and ends -----------------------------------------------------
@@ -200,7 +204,7 @@ class Marks:
             self.cycle = min(alive, key=_done)
             self.steps += self.others // len(alive)
             self.others = 0
-            return True
+            return self.steps > self.begin_steps
         pick = max if cycle.rank == BAR else min  # of nested bars the innermost counts
         chosen = pick([cycle, *self._rivals()], key=_done)
         if chosen is not cycle and self.stretches <= _EARLY:
