@@ -32,7 +32,7 @@ else ifneq ($(shell test -w "$$HOME" && echo writable),writable)
 export XDG_CACHE_HOME ?= $(CURDIR)/.snakemake/cache
 endif
 
-.PHONY: run test lint format setup cloud docs pins
+.PHONY: run test lint format setup cloud docs own pins
 
 run: setup ## everything: environments, data, training, prices, report
 	@$(BIN)/python scripts/unlock.py
@@ -63,6 +63,7 @@ setup: .venv/ready ## make the workflow's environment alone
 	@$(PYTHON) -m venv .venv || { echo "epochcost: $(PYTHON) cannot make virtual environments; install its venv package (Debian: python3-venv)"; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 	@UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python $(BIN)/python -r envs/workflow.txt
+	@ln -sf ../../epochcost $(BIN)/epochcost
 	@touch $@
 
 # The workflow with the cloud executors, each of which makes every start of Snakemake slower.
@@ -83,14 +84,24 @@ docs: .venvs/docs/ready ## build the manual: docs/_build/html/README.html
 	@UV_FIND_LINKS="$${UV_FIND_LINKS:-$$PIP_FIND_LINKS}" UV_COMPILE_BYTECODE=1 $(BIN)/uv pip install --quiet --python .venvs/docs/bin/python -r envs/docs.txt
 	@touch $@
 
+# Real frameworks for the tests of own trainings.
+own: .venvs/own/ready ## make the frameworks that tests of own trainings run
+
+.venvs/own/ready: envs/own.txt .venv/ready
+	@$(BIN)/python scripts/environment.py own
+	@# transformers imports it where it is there, and the package index has no build for CPUs.
+	@$(BIN)/uv pip uninstall --quiet --python .venvs/own/bin/python torchvision
+	@touch $@
+
 # Resolve envs/*.in again into the full lists of pins. The CPU list of torch is the GPU list
-# without the CUDA packages, which the CPU build does not have. Conda makes an environment anew where
+# without the CUDA packages, which the CPU build does not have; so is that of own. Conda makes an environment anew where
 # its script has changed, so that names the checksum of the pins.
 pins: setup ## resolve the pins of `envs/` again
-	for name in workflow cloud docs tensorflow-cpu tensorflow-gpu torch-gpu jax-cpu jax-gpu; do \
+	for name in workflow cloud docs tensorflow-cpu tensorflow-gpu torch-gpu jax-cpu jax-gpu own; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate envs/$$name.in -o envs/$$name.txt || exit 1; \
 	done
 	grep -v -P '^(nvidia-(?!ml-py)|triton|cuda-)' envs/torch-gpu.txt > envs/torch-cpu.txt
+	sed -i -E '/^(nvidia-|triton|cuda-)/d' envs/own.txt
 	for script in envs/*.post-deploy.sh; do \
 		sum=$$(sha256sum < $${script%.post-deploy.sh}.txt | cut -d ' ' -f 1) && \
 		sed -i "s/^# sha256 of the pins: .*/# sha256 of the pins: $$sum/" $$script || exit 1; \

@@ -58,22 +58,36 @@ TABLES = {
 }
 
 
+# The commands that people give by themselves; rules give the others.
+FOR_PEOPLE = ("measure", "remote", "merge", "share", "prices", "unlock")
+
+
 def commands() -> str:
-    """Each script with its options."""
-    parts = []
-    for path in sorted((ROOT / "scripts").glob("*.py")):
-        done = subprocess.run(
-            [sys.executable, path, "--help"],
-            capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "88"},
-        )  # fmt: skip
-        said = re.sub(r" *-h, --help +show this help message and exit\n", "", done.stdout)
-        said = re.sub(r"\noptions:\n\Z", "\n", said.replace(" [-h]", ""))
-        said = re.sub(r"(  --[\w-]+) (\S+)", r"\1=\2", said)
-        _, about, *rest = said.strip().split("\n\n")
-        shown = "\n\n".join(rest)
-        part = f"### {path.name}\n\n{' '.join(about.split())}"
-        parts.append(f"{part}\n\n```text\n{shown}\n```" if shown else part)
-    return "\n\n".join(parts)
+    """The commands for people with their options, and a line for each of the others."""
+    scripts = sorted((ROOT / "scripts").glob("*.py"))
+    own = [path for path in scripts if path.stem in FOR_PEOPLE]
+    lines = ["|called by rules|what it does|", "|---|---|"]
+    lines += [f"|`{path.name}`|{_help(path)[0]}|" for path in scripts if path not in own]
+    return "\n\n".join([*map(_command, own), "\n".join(lines)])
+
+
+def _command(path: Path) -> str:
+    about, shown = _help(path)
+    part = f"### {path.name}\n\n{about}"
+    return f"{part}\n\n```text\n{shown}\n```" if shown else part
+
+
+def _help(path: Path) -> tuple[str, str]:
+    """What a script says that it does, and its options."""
+    done = subprocess.run(
+        [sys.executable, path, "--help"],
+        capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "88"},
+    )  # fmt: skip
+    said = re.sub(r" *-h, --help +show this help message and exit\n", "", done.stdout)
+    said = re.sub(r"\noptions:\n\Z", "\n", said.replace(" [-h]", ""))
+    said = re.sub(r"(  --[\w-]+) (\S+)", r"\1=\2", said)
+    _, about, *rest = said.strip().split("\n\n")
+    return " ".join(about.split()), "\n\n".join(rest)
 
 
 def targets() -> str:
@@ -133,17 +147,16 @@ def _names(kind: Any) -> list[str]:
 
 
 def record() -> str:
-    """The record and its parts: what each is, and the types of its fields."""
-    parts = []
-    for name in ("Record", *(one for one in vars(types) if one[0].isupper() and one != "Record")):
-        kind = getattr(types, name)
-        if not dataclasses.is_dataclass(kind):
-            continue
-        hints = get_type_hints(kind, include_extras=True)
-        fields = [f"`{one.rstrip('_')}`{_shown(hint)}" for one, hint in hints.items()]
-        about = " ".join(kind.__doc__.split()).replace("A record. settings", "settings")
-        parts.append(f"## {name}\n\n{about}\n\n{', '.join(fields)}.")
-    return "\n\n".join(parts)
+    """The record with its keys, and what each of its parts is; the schema has their keys, too."""
+    hints = get_type_hints(types.Record, include_extras=True)
+    keys = ", ".join(f"`{one.rstrip('_')}`{_shown(hint)}" for one, hint in hints.items())
+    about = " ".join(types.Record.__doc__.split()).removeprefix("A record. ")
+    lines = ["|part|what it is|", "|---|---|"]
+    for name, kind in vars(types).items():
+        if dataclasses.is_dataclass(kind) and kind is not types.Record:
+            first = " ".join(kind.__doc__.split()).split(". ")[0].rstrip(".")
+            lines.append(f"|{name}|{first}|")
+    return "\n\n".join([f"{keys}.", about, "\n".join(lines)])
 
 
 def _shown(hint: Any) -> str:
@@ -168,7 +181,7 @@ def _word(hint: Any) -> str:
         return f"list of {_word(inner[0])}".removesuffix(" of ")
     if get_origin(hint) is dict:
         return "object"
-    return named[hint] if hint in named else f"[{hint.__name__}](#{hint.__name__.lower()})"
+    return named.get(hint, hint.__name__)
 
 
 def flags() -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from epochcost import durations, errors, settings
 from epochcost.measure import machine
+from epochcost.models import workloads
 from epochcost.money import tables as cost_tables
 from epochcost.money.billing import Rental
 from epochcost.results import tables
@@ -25,6 +26,9 @@ def main() -> None:
     relative = tables.read(arguments.tables / "relative.csv")
     runs = tables.read_runs(arguments.tables / "runs.csv")
     here = machine.facts().id
+    known = {*workloads.read().recipes, *runs.workload}
+    if asked.workload:
+        errors.check_name("workload", asked.workload, known)
     for workload in [asked.workload] if asked.workload else asked.workloads:
         found = options[options.workload.eq(workload)].reset_index(drop=True)
         unpriced = cost_tables.without_price_of(relative[relative.workload.eq(workload)])

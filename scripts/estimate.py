@@ -26,14 +26,11 @@ def main() -> None:
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     settings.option(parser, "estimate")
     arguments = parser.parse_args()
-    chosen, catalogue, recipes = (
-        arguments.settings,
-        schemas.read("hardware"),
-        workloads.read().recipes,
-    )
+    chosen, catalogue, lists = arguments.settings, schemas.read("hardware"), workloads.read()
+    recipes = lists.recipes
     labels = {key: entry["label"] for key, entry in catalogue.items()}
     names = {key: hardware.title(key, entry) for key, entry in catalogue.items()}
-    planned = _plan(arguments.plan, catalogue, recipes)
+    planned = _plan(arguments.plan, catalogue, recipes | lists.own)
     own = rows.of_folder(arguments.records, {})
     set_aside.say(own.aside)
     table = estimates.estimate_table(

@@ -42,11 +42,11 @@ class Clone:
             if key not in ("EPOCHCOST_MIRROR", "SNAKEMAKE_PROFILE")
         }
 
-    def run(self, *command: str, check: bool = True, **environment: str):
-        """Run a command of the workflow's environment in the clone."""
+    def run(self, *command: str, check: bool = True, inside: str = "", **environment: str):
+        """Run a command of the workflow's environment in the clone, or in a folder inside it."""
         done = subprocess.run(
             [str(BIN / command[0]), *command[1:]],
-            cwd=self.folder,
+            cwd=self.folder / inside,
             env=self.environment | environment,
             capture_output=True,
             text=True,

@@ -19,7 +19,7 @@ GROUND = {
 # A room, and those right below it.
 MAY_USE = {
     "show": {"money"},
-    "plan": {"frameworks", "money", "statistics"},
+    "plan": {"frameworks", "money", "own", "statistics"},
     "money": {"estimate", "settings"},
     "estimate": {"results"},
     "results": {"statistics", "frameworks"},
@@ -27,6 +27,7 @@ MAY_USE = {
     "training": {"frameworks", "statistics"},
     "frameworks": {"models", "measure"},
     "measure": {"record"},
+    "own": {"measure"},
     "models": {"data"},
     "data": set(),
     "record": set(),

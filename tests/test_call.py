@@ -1,5 +1,6 @@
 """What Snakemake reads before the workflow does: words of the call, settings, the folder."""
 
+import logging
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from clones import BIN, make_clone
 
-from epochcost import ROOT, call, home
+from epochcost import ROOT, call, home, terminal
 from epochcost.errors import InputError
 
 BOMB = "a0: &a0 [x, x]\n" + "".join(
@@ -239,3 +240,23 @@ def test_make_gives_a_home_to_those_without_one(own_folder):
     done = as_nobody(["make", "-f", "show.mk", "show"], own_folder.folder)
     assert f"HOME={own_folder.folder}/.snakemake/home\n" in done.stdout
     assert (own_folder.folder / ".snakemake/home").is_dir()
+
+
+def test_trainings_after_the_first_say_how_long_all_will_take(monkeypatch):
+    seconds = iter([100.0, 160.0, 190.0])
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(seconds))
+    shown = terminal.Lines(logging.Formatter("%(message)s"))
+    said = [
+        shown.format(
+            logging.makeLogRecord(
+                {"msg": f"Job 3: Training mnist_mlp/x/y ({n} of 3)", "rule_name": rule}
+            )
+        )
+        for n, rule in ((1, "train_local"), (2, "train_local"), (3, "train_local"), (3, "train_x"))
+    ]
+    assert said == [
+        "Job 3: Training mnist_mlp/x/y (1 of 3)",
+        "Job 3: Training mnist_mlp/x/y (2 of 3, about 2 min left)",
+        "Job 3: Training mnist_mlp/x/y (3 of 3, about 45 s left)",
+        "Job 3: Training mnist_mlp/x/y (3 of 3)",
+    ]

@@ -15,6 +15,10 @@ TRAIN = ROOT / "scripts/train.py"
 DEEP_LEARNING = {"tensorflow", "keras", "torch", "torchvision", "fastai", "jax"}
 ANALYSIS_TOOLS = {"pandas", "seaborn", "matplotlib", "snakemake", "dvc", "pydantic"}
 ANALYSIS = {"ground", "record", "statistics", "results", "money", "show", "plan", "settings"}
+# Modules of the probe, which import each other without a package's name.
+PROBE = {
+    path.stem for name, path in house.modules().items() if name.startswith("own.inject.probe.")
+}
 TRAINING = {"record", "data", "models", "measure", "frameworks", "training"}
 
 
@@ -45,6 +49,14 @@ def test_training_never_imports_analysis_tools():
     training = tools_of(TRAINING) | {"train": {n.split(".")[0] for n in house.imports(TRAIN)}}
     for name, tools in training.items():
         assert not tools & ANALYSIS_TOOLS, name
+
+
+def test_what_watches_own_trainings_needs_nothing_but_python():
+    """It runs in whatever interpreter the user has."""
+    for name, tools in tools_of({"own"}).items():
+        # The probe is in a process of the user's, which has no package of this name.
+        ours = PROBE if name.startswith("own.inject") else {"epochcost"}
+        assert tools <= ours | sys.stdlib_module_names, name
 
 
 def test_text_is_written_without_a_plotting_library():

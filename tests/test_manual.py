@@ -13,12 +13,11 @@ from epochcost import ROOT, files
 from epochcost.measure import activity
 from epochcost.show.wording import remarks
 
-# What is generated grows with the code, so that it is counted apart.
-MOST_WORDS = {"README": 600, "written by hand": 7_500, "generated": 5_500}
+MOST_WORDS = {"README": 600, "docs": 12_000, "written by hand": 9_500}
 MADE = re.compile(r"<!-- made by: .*?<!-- end -->", re.DOTALL)
 # A block is one of commands if a line of it calls one of these.
 CALLS = re.compile(
-    r"(^|[ /])(snakemake|make|dvc) |^make$|^snakemake$|python scripts/", re.MULTILINE
+    r"(^|[ /])(snakemake|make|dvc|epochcost) |^make$|^snakemake$|python scripts/", re.MULTILINE
 )
 # How each command of the manual is accounted for.
 COMMANDS = files.read_yaml(ROOT / "tests/manual.yaml")
@@ -118,11 +117,7 @@ def test_the_manual_is_short():
     words = {page: len(page.read_text().split()) for page in PAGES}
     by_hand = sum(len(MADE.sub("", page.read_text()).split()) for page in PAGES[1:])
     readme = words.pop(ROOT / "README.md")
-    found = {
-        "README": readme,
-        "written by hand": by_hand,
-        "generated": sum(words.values()) - by_hand,
-    }
+    found = {"README": readme, "docs": sum(words.values()), "written by hand": by_hand}
     assert {name: count for name, count in found.items() if count > MOST_WORDS[name]} == {}
 
 

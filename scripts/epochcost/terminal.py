@@ -2,6 +2,9 @@
 
 import logging
 import re
+import time
+
+from epochcost.durations import worded
 
 _BOILERPLATE = re.compile(
     r"Select jobs to execute|Execute \d+ jobs|Touching output file|Using shell|"
@@ -9,6 +12,7 @@ _BOILERPLATE = re.compile(
     r"Config file .* is extended|Complete log|Elapsed time"
 )
 _DATE = re.compile(r"\A\n?\[\w{3} \w{3} [ \d]{2} [\d:]{8} \d{4}\]\n")
+_PLACE = re.compile(r"Training \S+ \((\d+) of (\d+)\)")
 # What these rules print is an answer, which needs no heading.
 _ANSWERS = ("advise", "estimate", "table")
 
@@ -18,18 +22,34 @@ def quieten() -> None:
     for handler in logging.getLogger("snakemake.logging").handlers:
         if handler.name == "DefaultStreamHandler":
             handler.addFilter(_says_something)
-            handler.setFormatter(_WithoutDates(handler.formatter))
+            handler.setFormatter(Lines(handler.formatter))
 
 
-class _WithoutDates(logging.Formatter):
-    """What another formatter writes, without the line with the time before each job."""
+class Lines(logging.Formatter):
+    """What another formatter writes, without the line with the time before each job.
+
+    From the second training on this machine on it says how long all that are left will take, if
+    they take as long as those before.
+    """
 
     def __init__(self, inner: logging.Formatter) -> None:
         super().__init__()
-        self._inner = inner
+        self._inner, self._began = inner, 0.0
 
     def format(self, record: logging.LogRecord) -> str:
-        return _DATE.sub("", self._inner.format(record))
+        line = _DATE.sub("", self._inner.format(record))
+        place = _PLACE.search(line)
+        # Elsewhere trainings run beside each other.
+        if place is None or getattr(record, "rule_name", None) != "train_local":
+            return line
+        number, count = int(place[1]), int(place[2])
+        if number == 1:
+            self._began = time.monotonic()
+        elif self._began:
+            each = (time.monotonic() - self._began) / (number - 1)
+            left = worded(each * (count - number + 1))
+            line = f"{line[: place.end() - 1]}, about {left} left{line[place.end() - 1 :]}"
+        return line
 
 
 def _says_something(line: logging.LogRecord) -> bool:

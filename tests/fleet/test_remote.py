@@ -14,6 +14,7 @@ import pytest
 from clones import make_clone
 
 from epochcost import ROOT
+from epochcost.record import record as records
 
 pytestmark = pytest.mark.slow
 
@@ -136,3 +137,21 @@ def test_a_host_that_is_not_what_it_is_said_to_be_measures_nothing(ssh, host, ho
     assert done.returncode == 1
     assert "this machine is not gce-t4" in done.stderr
     assert not [path for path in home.records() if path.startswith("gce-t4")]
+
+
+def test_a_script_is_measured_on_a_host_and_its_record_comes_home(ssh, host, home):
+    address, folder = host
+    mine = home.folder / "mine"
+    mine.mkdir()
+    loop = "import epochcost, time\nfor _ in epochcost.steps(range(40)):\n    time.sleep(0.01)\n"
+    (mine / "train.py").write_text(f"{loop}print('the end')\n")
+    (mine / "requirements.txt").write_text("")
+    command = ["python", "../scripts/measure.py", "--host", address, "--ssh", ssh]
+    command += ["--folder", str(folder), "--environment", "requirements.txt"]
+    done = home.run(*command, "--", "python", "train.py", inside="mine")
+    assert "the end" in done.stdout
+    assert "epochcost: train took " in done.stderr
+    (path,) = (home.folder / "results/runs/local/train/own").glob("*.json")
+    assert records.read(path).own.steps == 40
+    assert f"{address} was in use for " in done.stdout
+    assert not list(folder.glob("mine")), "it lies apart from the clone's own files"

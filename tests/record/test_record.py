@@ -174,7 +174,6 @@ def test_what_is_no_record_is_named(path, content, message):
         ("machine", "id", "no machine id"),
         ("run", "started_at", "no run started_at"),
         ("data", "complete", "no data complete"),
-        ("settings", "batch_size", "no settings batch_size"),
         ("quality", "target", "no quality target"),
         ("epochs", "train_s", "no epochs 0 train_s"),
     ],
@@ -191,11 +190,17 @@ def test_a_record_that_lacks_a_part_of_a_part_is_named(path, record, part, missi
 def test_a_part_that_is_something_else_is_named(path, record):
     path.parent.mkdir(parents=True)
     for wrong in (
-        {"quality": [1]}, {"epochs": 3}, {"quality": None}, {"epochs": None}, {"settings": None},
+        {"quality": [1]}, {"epochs": 3}, {"epochs": None}, {"settings": None},
         {"weights": {}}, {"git": {}}, {"steady_state": {"low": 1}},
     ):  # fmt: skip
         path.write_text(json.dumps(record | wrong))
         with pytest.raises(InputError, match="is not a record"):
+            records.read(path)
+    for lacks in ({"quality": None}, {"data": None}, {"settings": {}}):
+        path.write_text(json.dumps(record | lacks))
+        with pytest.raises(
+            InputError, match=r"contradicts itself: (it is of no own|no settings ep)"
+        ):
             records.read(path)
     path.write_text(json.dumps(record | {"weights": None, "steady_state": None}))
     assert records.read(path).steady_state is None

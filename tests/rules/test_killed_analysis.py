@@ -72,7 +72,7 @@ def test_a_killed_analysis_leaves_whole_files_and_is_continued(measured, begun):
         assert (results / name).stat().st_size > 0
     own = pd.read_csv(results / "tables/runs.csv")
     assert (own.source_id.eq("own") & own.shipped.isna()).sum() == len(records)
-    assert len(list((results / "figures").glob("[!.]*.svg"))) == 5
+    assert len(list((results / "figures").glob("[!.]*.svg"))) == 6
 
 
 def assert_whole(results):

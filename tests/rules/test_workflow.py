@@ -95,7 +95,9 @@ def test_a_call_says_what_it_did_and_little_else(done):
     lines = [line for line in done.printed.splitlines() if not re.search("epoch |waits|prep", line)]
     assert len(lines) <= 60
     for framework in ("pytorch", "keras-tensorflow"):
-        assert re.search(rf"Training mnist_mlp/{framework}/default-1 \([12] of 2\)\n", done.printed)
+        assert re.search(
+            rf"Training mnist_mlp/{framework}/default-1 \([12] of 2[^)]*\)\n", done.printed
+        )
         assert f"epochcost: mnist_mlp/{framework}/default-1: done, " in done.output
     assert "epochcost: the report is results/report.html" in done.output
 

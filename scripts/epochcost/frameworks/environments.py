@@ -13,6 +13,8 @@ from epochcost.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[3]
 _SUPPORTED = ">=3.11,<3.14"
+# With PyTorch's own CPU build, where it can be reached.
+_CPU_BUILDS = ("torch-cpu", "own")
 # What uv says if a server does not answer, or if it must not ask one.
 _UNREACHABLE = ("Failed to fetch", "Network connectivity is disabled", "403 Forbidden")
 # Settings of uv that choose other versions than the pins, or another place than the environment.
@@ -37,7 +39,7 @@ def make(name: str, folder: Path) -> None:
     uv("venv", "--quiet", "--clear", "--python", python, str(folder))
     install = ["pip", "install", "--python", str(folder / "bin/python")]
     requirements = ["-r", str(ROOT / "envs" / f"{name}.txt")]
-    if name == "torch-cpu" and not os.environ.get("PIP_FIND_LINKS"):
+    if name in _CPU_BUILDS and not os.environ.get("PIP_FIND_LINKS"):
         try:
             uv(*install, "--torch-backend", "cpu", *requirements)
             return

@@ -31,15 +31,16 @@ def hold(who: str = "") -> Iterator[float]:
     Args:
         who: what others that wait are told to wait for.
     """
-    stopwatch = Stopwatch()
     handle = _open()
+    waited = 0.0
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            stopwatch = Stopwatch()
             print(f"waiting for {holder()} to end", file=sys.stderr, flush=True)
             fcntl.flock(handle, fcntl.LOCK_EX)
-        waited = stopwatch.seconds()
+            waited = stopwatch.seconds()
         since = datetime.now(UTC).isoformat(timespec="seconds")
         _note(handle, json.dumps({"who": who, "process": os.getpid(), "since": since}))
         yield waited

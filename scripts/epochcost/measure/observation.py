@@ -69,7 +69,7 @@ def record(
     blocks = () if failure else _blocks(clock, batch)
     wall = clock.wall() - _slept(seen)
     # The energy that an earlier process used was not counted.
-    energy, method = (None, None) if clock.interruptions else _energy(seen)
+    joules, method = (None, None) if clock.interruptions else energy(seen)
     return Record(
         schema_version=SCHEMA_VERSION,
         run=replace(run, finished_at=now()),
@@ -86,8 +86,8 @@ def record(
         quality=_quality(clock, recipe["quality"], judged),
         flop_per_sample=_flop(clock),
         steady_state=_steady_state(clock, blocks, batch),
-        utilisation=_utilisation(shares, seen),
-        energy_j=energy,
+        utilisation=utilisation(shares, seen),
+        energy_j=joules,
         energy_method=method,
         interruptions=clock.interruptions,
         noise=activity.noise(shares, seen, clock.interruptions, clock.during),
@@ -140,7 +140,7 @@ def _quality(clock: Clock, wanted: dict[str, Any], judged: bool) -> types.Qualit
     return types.Quality(metric, value, target, is_reached)
 
 
-def _utilisation(shares: dict[str, Any], seen: dict[str, Any]) -> types.Utilisation:
+def utilisation(shares: dict[str, Any], seen: dict[str, Any]) -> types.Utilisation:
     """How much of the machine the run used; GPUs one by one, and averaged in `gpu_share`."""
     gpus = tuple(_gpu_use(gpu) for gpu in seen.get("gpus", []))
     known = [gpu.share for gpu in gpus if gpu.share is not None]
@@ -169,7 +169,7 @@ def _slept(seen: dict[str, Any]) -> float:
     return sum(pause["seconds"] for pause in pauses if pause["cause"] == SUSPENDED)
 
 
-def _energy(seen: dict[str, Any]) -> tuple[float | None, str | None]:
+def energy(seen: dict[str, Any]) -> tuple[float | None, str | None]:
     """Total joules of processor and GPUs, as far as they are measured, and by which methods."""
     parts = {}
     if seen.get("cpu_energy_j") is not None:

@@ -98,19 +98,34 @@ def measure(
     try:
         _send(host, hardware, mirror, records)
         ran = host.run(_command(hardware, python, mirror, records, options))
-        with tempfile.TemporaryDirectory() as folder:
-            host.fetch("results/runs", Path(folder))
-            merged = merge.merge(Path(folder), records, catalogue)
-        print(*merged.lines(), sep="\n")
-        return ran or int(bool(merged.refused))
+        return ran or bring_home(host, records, catalogue)
     finally:
         used = worded(time.monotonic() - begin)
         print(f"{host.address} was in use for {used}, and still runs: end it if it is rented.")
 
 
+def bring_home(host: Host, records: Path, catalogue: Collection[str]) -> int:
+    """Merge the host's records into those here; returns 0 if none was refused.
+
+    Args:
+        records: results/runs.
+        catalogue: the ids of hardware.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        host.fetch("results/runs", Path(folder))
+        merged = merge.merge(Path(folder), records, catalogue)
+    print(*merged.lines(), sep="\n")
+    return int(bool(merged.refused))
+
+
+def send_workflow(host: Host) -> None:
+    """Send the files of this clone that git tracks."""
+    host.send(ROOT, _tracked(ROOT), host.folder)
+
+
 def _send(host: Host, hardware: str, mirror: Path | None, records: Path) -> None:
     """Send the files of the workflow, a mirror, and the records of the hardware."""
-    host.send(ROOT, _tracked(ROOT), host.folder)
+    send_workflow(host)
     if mirror:
         host.send(mirror, ["."], f"{host.folder}/mirror")
     if (records / hardware).is_dir():

@@ -79,6 +79,8 @@ def separate(
     """
     recipes, datasets = {}, {}
     for name, recipe in workloads.items():
+        if "command" in recipe:  # an own training, which has neither
+            continue
         own = recipe["dataset"]
         if isinstance(own, dict):
             if own["id"] in datasets:

@@ -19,10 +19,12 @@ class Workloads:
 
     recipes: config/workloads.yaml, and those of one's own, by workload.
     datasets: config/datasets.yaml, and those that workloads bring along, by id.
+    own: the own trainings of config/workloads.yaml.
     """
 
     recipes: dict[str, dict[str, Any]]
     datasets: dict[str, dict[str, Any]]
+    own: dict[str, dict[str, Any]]
 
     def preparation_of(self, dataset: str) -> str:
         """The Python module that prepares a data set.
@@ -44,7 +46,7 @@ class Workloads:
 
     def title(self, workload: str) -> str:
         """What figures and the report call a workload."""
-        return self.recipes.get(workload, {}).get("title", workload)
+        return (self.recipes | self.own).get(workload, {}).get("title", workload)
 
 
 def read(root: Path = ROOT) -> Workloads:
@@ -70,7 +72,8 @@ def read(root: Path = ROOT) -> Workloads:
         check_name(f"workloads.yaml: {name}: dataset", recipe["dataset"], datasets)
         if "weights" in recipe:
             check_name(f"workloads.yaml: {name}: weights", recipe["weights"], datasets)
-    return Workloads(found, datasets)
+    own = {name: entry for name, entry in listed.items() if "command" in entry}
+    return Workloads(found, datasets, own)
 
 
 def _checked(

@@ -81,7 +81,7 @@ def estimate_table(
     keys = [name for name in PLAN_COLUMNS if name != "trial"]
     for key, group in planned.groupby(keys, sort=True):
         hardware, workload, framework, variant, recipe, data = key
-        is_published = data != "subset" and recipe == recipe_id(recipes[workload])
+        is_published = data != "subset" and _is_of(recipe, recipes.get(workload))
         same = _same_work(ended, hardware, workload, framework, recipe, data, is_published)
         basis, seconds = _seconds(same, variant, scale)
         price = offers.get(hardware) or last_prices.get(hardware)
@@ -99,6 +99,11 @@ def estimate_table(
             + (since[hardware] if hardware in last_prices else None, cost)
         )
     return _with_months(pd.DataFrame(rows, columns=COLUMNS), used, market.rental)
+
+
+def _is_of(recipe: str, today: dict | None) -> bool:
+    """Whether a recipe is that of the workload today; an own training was published by nobody."""
+    return today is not None and recipe == recipe_id(today)
 
 
 def _with_months(

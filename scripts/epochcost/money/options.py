@@ -16,6 +16,7 @@ from epochcost.money import billing, prices, spot
 from epochcost.money import tables as cost_tables
 from epochcost.money.billing import BILLED, Rental
 from epochcost.money.market import PRICE_HOLDS, Market
+from epochcost.record.types import OWN_TRAINING
 from epochcost.record.usable import UNUSABLE
 from epochcost.results import identity, repeats, spreads, tables
 from epochcost.results.rows import OWN
@@ -114,12 +115,15 @@ def options_table(
             size) are no options, and neither are those on another number of samples.
         market: the prices; hardware that can no longer be rented is no option.
     """
+    runs = tables.of_newest_code(runs)
     usable = runs[runs.status.eq("ok") & runs.time_s.notna() & ~runs.synthetic.astype(bool)]
-    usable = usable[usable.workload.isin(list(recipes)) & usable.copy_of.eq("")]
+    known = usable.workload.isin(list(recipes)) | usable.framework.eq(OWN_TRAINING)
+    usable = usable[known & usable.copy_of.eq("")]
     summaries = repeats.summaries(usable, keep_disturbed)
     summaries = summaries[tables.follows_recipe(summaries, recipes)]
     batches = summaries.workload.map({name: one["batch_size"] for name, one in recipes.items()})
-    summaries = summaries[summaries.source_id.ne(OWN) | summaries.batch_size.eq(batches)]
+    as_is = summaries.source_id.ne(OWN) | summaries.framework.eq(OWN_TRAINING)
+    summaries = summaries[as_is | summaries.batch_size.eq(batches)]
     complete = summaries.workload.map(complete_samples)
     summaries = summaries[tables.has_all_samples(summaries, complete)]
     summaries = _without_refuted(repeats.best_known(summaries), runs)

@@ -6,11 +6,17 @@ from epochcost.money import billing
 from epochcost.money.billing import Rental
 from epochcost.money.market import CONFIGURED_BOOK, Market
 from epochcost.money.prices import Price
+from epochcost.record.types import OWN_TRAINING
 from epochcost.results import spreads
 from epochcost.results.identity import GROUP
 from epochcost.results.repeats import best_known, summaries
 from epochcost.results.rows import OWN
-from epochcost.results.tables import follows_recipe, has_all_samples, made_here
+from epochcost.results.tables import (
+    follows_recipe,
+    has_all_samples,
+    made_here,
+    of_newest_code,
+)
 
 # A cost and its bounds, and the times they are computed from.
 _BOUNDS = {"usd": "time_s", "low": "time_low", "high": "time_high"}
@@ -150,6 +156,7 @@ def relative_table(
         market: the prices of the baselines, and what is paid for besides a training.
         keep_disturbed: whether disturbed runs count alongside undisturbed ones.
     """
+    runs = of_newest_code(runs)
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     times = summaries(usable, keep_disturbed)
     low, high = spreads.interval(
@@ -190,7 +197,8 @@ def without_price_of(relative: pd.DataFrame) -> pd.DataFrame:
     By the workload's recipe and batch size, on complete real data, without a missed target.
     """
     own = relative[made_here(relative) & relative.cost_kind.isna()]
-    fit = own.own_recipe.astype(bool) & own.batch_size.eq(own.recipe_batch_size)
+    fit = own.batch_size.eq(own.recipe_batch_size) | own.framework.eq(OWN_TRAINING)
+    fit &= own.own_recipe.astype(bool)
     fit &= ~own.synthetic.astype(bool) & ~own.quality_reached.eq(False)
     return best_known(own[fit & has_all_samples(own, own.complete_samples)])
 

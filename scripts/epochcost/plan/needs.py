@@ -12,7 +12,7 @@ from epochcost.plan import runs
 from epochcost.plan.runs import Plan
 from epochcost.plan.wanted import Wanted
 from epochcost.record.names import RunName
-from epochcost.record.types import Machine
+from epochcost.record.types import OWN_TRAINING, Machine
 
 # The environment of the workflow itself.
 WORKFLOW = "workflow"
@@ -36,7 +36,7 @@ class Needs:
     shares_folder: bool
 
     def arrays(self, workload: str) -> str:
-        """The manifest of the arrays that a workload trains on."""
+        """The manifest of the arrays that a workload of the list trains on."""
         dataset = self.known.recipes_to_train[workload]["dataset"]
         return f"data/arrays/{dataset}/{self.origins[dataset].kind}/manifest.json"
 
@@ -73,11 +73,15 @@ class Needs:
 
     def own_python(self, framework: str, hardware: str) -> str | None:
         """The interpreter that the configuration names for a framework, if it names one."""
+        if framework == OWN_TRAINING:  # its command says which
+            return None
         python = self.known.python.get(FRAMEWORKS[framework].environment)
         return python and python.replace("DEVICE", "gpu" if self.has_gpu(hardware) else "cpu")
 
     def python(self, framework: str, hardware: str) -> str:
         """The interpreter that trains; that of the workflow is called just `python`."""
+        if framework == OWN_TRAINING:
+            return "python"
         environment = self.environment(framework, hardware)
         if own := self.own_python(framework, hardware):
             return own
@@ -87,6 +91,8 @@ class Needs:
 
     def ready(self, framework: str, hardware: str) -> list[str]:
         """The file that says that the environment is ready; none if it is managed elsewhere."""
+        if framework == OWN_TRAINING:
+            return []
         environment = self.environment(framework, hardware)
         elsewhere = self.uses_conda or self.own_python(framework, hardware)
         return [] if elsewhere or environment == WORKFLOW else [f".venvs/{environment}/ready"]
@@ -96,7 +102,7 @@ class Needs:
         pairs = {
             (framework, hardware)
             for hardware in self.known.hardware
-            for workload in self.known.workloads
+            for workload in self.known.reference_workloads
             for framework in self.known.frameworks_of(workload)
         }
         found = {self.environment(*pair) for pair in pairs if not self.own_python(*pair)}
@@ -107,6 +113,8 @@ class Needs:
         wanted = [run for run in plan.possible if run.hardware == hardware]
         found: set[str] = set()
         for workload, framework in {(run.workload, run.framework) for run in wanted}:
+            if self.known.is_own(workload):
+                continue
             found |= {self.arrays(workload), *self.weights(workload)}
             found.update(self.ready(framework, hardware))
         for run in wanted:
@@ -121,7 +129,7 @@ class Needs:
                 "data": str(Path(self.arrays(workload)).parent),
                 "weights": next(iter(self.weights(workload)), []),
             }
-            for workload in self.known.workloads
+            for workload in self.known.reference_workloads
         }
         pythons = {name: self.python(name, hardware) for name in self.known.frameworks}
         return {"workloads": workloads, "pythons": pythons}
@@ -147,7 +155,7 @@ class Needs:
         """The files of the searches of everything that is configured."""
         return [
             self.search(workload, framework)
-            for workload in self.known.workloads
+            for workload in self.known.reference_workloads
             for framework in self.known.frameworks_of(workload)
         ]
 

@@ -75,7 +75,10 @@ class Opened:
         Its name says what asked for it, as a short hash, so that no other clone, recipe, scale or
         option finds it under its own name.
         """
-        recipe = self.known.recipes_to_train[RunName.on(hardware, run).workload]
+        workload = RunName.on(hardware, run).workload
+        if self.known.is_own(workload):
+            raise InputError(f"{workload} is not sent to rented machines; measure it on one by ssh")
+        recipe = self.known.recipes_to_train[workload]
         dataset, settings = recipe["dataset"], json.dumps(self.needs.settings(hardware))
         asked = [self.needs.machine.id, str(Path.cwd()), settings, recipe_id(recipe)]
         plan = hashlib.sha256("\n".join(asked).encode()).hexdigest()[:8]
@@ -87,6 +90,10 @@ class Opened:
             name: f"{recipe_id(recipe)},{self.needs.origins[recipe['dataset']].kind}"
             for name, recipe in self.known.recipes_to_train.items()
             if recipe["dataset"] in self.needs.origins
+        }
+        trained |= {
+            name: f"{recipe_id(runs.own_recipe_of(self.known, name))},complete"
+            for name in self.known.own
         }
         lines = [
             ",".join([*map(str, vars(run).values()), trained[run.workload]])

@@ -18,16 +18,18 @@ from itertools import count, islice, product
 from pathlib import Path
 from typing import Any
 
-from epochcost import frameworks
+from epochcost import ROOT, frameworks
 from epochcost.data.registry import RANDOM, Origin
 from epochcost.errors import InputError
 from epochcost.frameworks import tuning
+from epochcost.frameworks.variants import DEFAULT
 from epochcost.hardware import LOCAL
 from epochcost.measure import variables
+from epochcost.own import recipe as own_recipe
 from epochcost.plan.wanted import Wanted
 from epochcost.record import hosts, record
 from epochcost.record.names import RunName
-from epochcost.record.types import Machine, Record
+from epochcost.record.types import QUICK, Machine, Record
 from epochcost.results import rows
 from epochcost.statistics import intervals
 
@@ -40,7 +42,7 @@ NAME = "[a-z0-9_]+/[a-z0-9-]+/[a-z0-9_]+-[0-9]+"
 class Wish:
     """What a record must be to count as one of the wanted runs.
 
-    data: complete, subset or synthetic.
+    data: complete, subset or synthetic; None for an own training.
     weights: the origin of the weights to start from; None where the recipe names none.
     settings: what differs from the framework's defaults; None where that is not known yet.
     variables: environment variables that change how a framework computes; None where that is not
@@ -48,7 +50,7 @@ class Wish:
     """
 
     scale: str
-    data: str
+    data: str | None
     weights: str | None
     settings: dict[str, Any] | None
     variables: dict[str, str] | None
@@ -332,7 +334,10 @@ def _combinations(wanted: Wanted) -> Iterator[tuple[str, str, str, str]]:
     for hardware, workload in product(wanted.hardware, wanted.workloads):
         for framework in wanted.frameworks_of(workload):
             for variant in wanted.variants:
-                if frameworks.with_variant(variant, [framework]):
+                if wanted.is_own(workload):
+                    if variant == DEFAULT:
+                        yield hardware, workload, framework, variant
+                elif frameworks.with_variant(variant, [framework]):
                     yield hardware, workload, framework, variant
 
 
@@ -364,6 +369,9 @@ def _wish(
     variant: str,
 ) -> Wish:
     """What a run of these names must be to count."""
+    here = variables.effective() if hardware == LOCAL else None
+    if wanted.is_own(workload):
+        return Wish(wanted.scale, None, None, None, here, own_recipe_of(wanted, workload))
     recipe = wanted.recipes_to_train[workload]
     searched = case(wanted, origins, place, workload, framework)
     return Wish(
@@ -371,9 +379,15 @@ def _wish(
         origins[recipe["dataset"]].kind,
         origins[recipe["weights"]].kind if "weights" in recipe else None,
         tuning.settings_of(variant, tuned, searched),
-        variables.effective() if hardware == LOCAL else None,
+        here,
         recipe,
     )
+
+
+def own_recipe_of(wanted: Wanted, workload: str) -> dict[str, Any]:
+    """What an own training of the configuration is now, as its record would have it."""
+    entry = wanted.own[workload]
+    return own_recipe.of(entry["command"], ROOT / entry.get("folder", ""))
 
 
 def _counts(content: Record, wish: Wish, machine: Machine) -> bool:
@@ -385,11 +399,13 @@ def _counts(content: Record, wish: Wish, machine: Machine) -> bool:
     if record.recipe_id(content.settings) != record.recipe_id(wish.recipe):
         return False
     software = content.software
-    if software.settings != wish.settings:
+    if content.own is None and software.settings != wish.settings:
         return False
     if wish.variables not in (None, software.variables):
         return False
     from_random = content.weights is not None and content.weights.source == RANDOM
     if from_random != (wish.weights == RANDOM):
         return False
+    if content.own is not None:
+        return wish.scale in (run.scale, QUICK)  # a script that ended by itself was measured
     return run.scale == wish.scale and content.data.kind == wish.data

@@ -15,6 +15,7 @@ from epochcost.frameworks.registry import that_train
 from epochcost.hardware import LOCAL
 from epochcost.models import workloads
 from epochcost.money import prices
+from epochcost.record.types import OWN_TRAINING
 from epochcost.settings import Settings
 
 _PUBLISHED_PRICES = ROOT / "data/published/prices.csv"
@@ -25,7 +26,7 @@ class Wanted(Settings):
 
     catalogue: config/hardware.yaml.
     lists: workloads and data sets.
-    recipes: of all workloads, with all frameworks that train them.
+    recipes: of all workloads but own trainings, with all frameworks that train them.
     recipes_to_train: the same with the changes of config.yaml (`batch_size`).
     left_out: what was asked for and is no combination, each in a few words.
     """
@@ -47,18 +48,34 @@ class Wanted(Settings):
         """All data sets."""
         return self.lists.datasets
 
+    @property
+    def own(self) -> dict[str, dict[str, Any]]:
+        """The entries of own trainings, by workload."""
+        return self.lists.own
+
+    def is_own(self, workload: str) -> bool:
+        """Whether a workload is an own training."""
+        return workload in self.lists.own
+
+    @property
+    def reference_workloads(self) -> list[str]:
+        """The configured workloads that are no own trainings."""
+        return [name for name in self.workloads if not self.is_own(name)]
+
     def frameworks_of(self, workload: str) -> list[str]:
-        """The configured frameworks that can train `workload`."""
+        """What trains `workload`: the configured frameworks that can, or its own script."""
+        if self.is_own(workload):
+            return [OWN_TRAINING]
         able = self.recipes_to_train[workload]["frameworks"]
         return [name for name in self.frameworks if name in able]
 
     def datasets_needed(self) -> list[str]:
         """The data sets of the configured workloads, sorted."""
-        return sorted({self.recipes_to_train[name]["dataset"] for name in self.workloads})
+        return sorted({self.recipes_to_train[name]["dataset"] for name in self.reference_workloads})
 
     def weights_needed(self) -> list[str]:
         """The weights that the configured workloads start from, sorted."""
-        recipes = (self.recipes_to_train[name] for name in self.workloads)
+        recipes = (self.recipes_to_train[name] for name in self.reference_workloads)
         return sorted({recipe["weights"] for recipe in recipes if "weights" in recipe})
 
 
@@ -84,7 +101,7 @@ def read(given: Mapping[str, Any] | None = None, root: Path = ROOT) -> Wanted:
     _check_book(keys, catalogue)
     for name, recipe in recipes.items():
         _check_all(f"workloads.yaml: {name}: framework", recipe["frameworks"], FRAMEWORKS)
-    chosen = _chosen(keys, catalogue, recipes)
+    chosen = _chosen(keys, catalogue, recipes, lists.own)
     changed = {"batch_size": keys.batch_size} if keys.batch_size else {}
     wanted = Wanted.model_construct(
         **dict(keys) | chosen,
@@ -110,7 +127,10 @@ def _check_book(keys: Settings, catalogue: Mapping[str, Any]) -> None:
 
 
 def _chosen(
-    keys: Settings, catalogue: Mapping[str, Any], recipes: dict[str, dict[str, Any]]
+    keys: Settings,
+    catalogue: Mapping[str, Any],
+    recipes: dict[str, dict[str, Any]],
+    own: dict[str, dict[str, Any]],
 ) -> dict[str, list[str]]:
     """Workloads and frameworks with `all` spelt out; every name is checked."""
     _check_all("hardware", keys.hardware, catalogue)
@@ -121,11 +141,12 @@ def _chosen(
                 raise InputError(f"config: python: {family}: {python} does not exist")
     names = _expanded(keys.frameworks, FRAMEWORKS)
     trained = [name for name, recipe in recipes.items() if _trained(recipe, names)]
-    chosen = _expanded(keys.workloads, trained)
-    _check_all("workload", [*chosen, *filter(None, [keys.workload])], recipes)
+    chosen = _expanded(keys.workloads, [*trained, *own])
+    _check_all("workload", chosen, recipes | own)
     _check_all("framework", names, FRAMEWORKS)
     for name in chosen:
-        models.check(name)
+        if name not in own:
+            models.check(name)
     return {"workloads": chosen, "frameworks": names}
 
 
@@ -212,7 +233,7 @@ def _left_out(wanted: Wanted, workloads: bool, frameworks: bool) -> Iterable[str
         for workload, recipe in wanted.recipes.items():
             if not _trained(recipe, names):
                 yield f"{workload} is not trained by {', '.join(names)}"
-    for workload in wanted.workloads if workloads else ():
+    for workload in wanted.reference_workloads if workloads else ():
         able = wanted.frameworks_of(workload)
         unable = [name for name in names if name not in able]
         if unable:
@@ -252,7 +273,7 @@ def _check_division(wanted: Wanted) -> None:
     On TensorFlow the last batch of an epoch may be uneven. JAX cannot divide an uneven one, which a
     training checks, as it knows how many samples there are.
     """
-    pairs = product(wanted.workloads, map(variants.devices_of, wanted.variants))
+    pairs = product(wanted.reference_workloads, map(variants.devices_of, wanted.variants))
     for workload, devices in pairs:
         batch = wanted.recipes_to_train[workload]["batch_size"]
         for framework in ("keras-tensorflow", "keras-jax"):

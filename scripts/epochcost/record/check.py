@@ -11,7 +11,16 @@ from epochcost import files, hardware
 from epochcost.errors import InputError
 from epochcost.hardware import LOCAL
 from epochcost.record.schema import read
-from epochcost.record.types import TRAIN, Data, Epoch, Machine, Record, document
+from epochcost.record.types import (
+    OWN_TRAINING,
+    TRAIN,
+    Data,
+    Epoch,
+    Machine,
+    Own,
+    Record,
+    document,
+)
 
 # What a run is judged by where there is no accuracy.
 LOSS = "loss"
@@ -44,11 +53,18 @@ def reached(metric: str, value: float | None, target: float) -> bool:
 def _contradictions(record: Record) -> Iterator[str]:
     yield from _outcome(record)
     yield from _dates(record)
-    yield from _epochs(record)
-    yield from _times(record)
-    yield from _blocks(record)
-    yield from _quality(record)
-    yield from _data(record)
+    if record.own is not None:
+        yield from _own(record, record.own)
+    elif record.data is None or record.quality is None:
+        yield "it is of no own training, and has no data or no quality"
+    elif missing := [key for key in ("epochs", "batch_size") if key not in record.settings]:
+        yield f"no settings {missing[0]}"
+    else:
+        yield from _epochs(record)
+        yield from _times(record)
+        yield from _blocks(record)
+        yield from _quality(record)
+        yield from _data(record)
     yield from _machine(record)
 
 
@@ -70,6 +86,27 @@ def _dates(record: Record) -> Iterator[str]:
     between = (end - begin).total_seconds()
     if record.wall_s > between * (1 + _ABOUT) + _ABOUT_S:
         yield f"it took {record.wall_s:g} s, and {between:g} s are between its start and its end"
+
+
+def _own(record: Record, own: Own) -> Iterator[str]:
+    """Whether what was seen of an own training fits together, and into its time."""
+    if record.run.framework != OWN_TRAINING:
+        yield f"it is an own training, and its framework is {record.run.framework[:40]!r}"
+    if (own.ended == "failed") != (record.status == "failed"):
+        yield f"its status is {record.status}, and its script {own.ended}"
+    if (own.ended == "finished") != (record.run.scale == "full"):
+        yield f"it is a {record.run.scale} run, and its script {own.ended}"
+    counted = 1 + sum(one.steps for one in own.stretches)
+    if counted != own.steps:
+        yield f"it has {own.steps} steps, and its stretches have {counted} with the first"
+    parts = own.start_s + sum(one.seconds for one in own.stretches) + (own.end_s or 0.0)
+    if _exceeds(parts, record.wall_s):
+        yield f"its parts took {parts:g} s, and the whole run {record.wall_s:g} s"
+    for one in own.stretches:
+        if _exceeds(one.waited_s, one.seconds) or _exceeds(one.gaps_s, one.seconds):
+            yield f"of {one.seconds:g} s, {one.waited_s:g} s were waited and {one.gaps_s:g} s gaps"
+    if any(gap.step > own.steps for gap in own.gaps):
+        yield "it has a gap after more steps than it took"
 
 
 def _epochs(record: Record) -> Iterator[str]:

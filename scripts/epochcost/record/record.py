@@ -30,8 +30,9 @@ _LARGEST_BYTES = 64 * 2**20
 
 def recipe_id(settings: dict[str, Any]) -> str:
     """A short name for what is trained: equal for equal recipes."""
-    what = {key: settings.get(key) for key in _RECIPE}
-    if "code" in settings:  # that of a workload of one's own
+    keys = ("command",) if "command" in settings else _RECIPE
+    what = {key: settings.get(key) for key in keys}
+    if "code" in settings:  # that of a workload of one's own, or of an own training
         what["code"] = settings["code"]
     content = json.dumps(what, sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:8]

@@ -1,7 +1,7 @@
 """Documents of JSON as dataclasses: read by the types of their fields, which say what may be there.
 
 `Annotated[float, ("minimum", 0)]` limits a value by a keyword of JSON Schema (minimum, maximum,
-pattern, format; properties: some keys of an object, with their types).
+pattern, format; properties: the types of some keys of an object, where it has them).
 The types are compiled into functions: a hundred times as fast as a general validator, which the
 environments of frameworks do not have either. Beyond the types, what no table can hold is refused:
 numbers that are infinite, none, or beyond 64 bits, text that is no Unicode, nesting without end.
@@ -92,7 +92,6 @@ def json_schema(kind: Any) -> dict[str, Any]:
         keywords = dict(kind.__metadata__)
         if parts := keywords.get("properties"):
             keywords["properties"] = {name: json_schema(part) for name, part in parts}
-            keywords["required"] = [name for name, _ in parts]
         return json_schema(inner[0]) | keywords
     if origin is Literal:
         return {"enum": list(inner)}
@@ -182,9 +181,8 @@ def _check(value: Any, keyword: str, limit: Any) -> None:
                 raise _RefusedError(str(error)) from None
         case "properties":
             for key, kind in limit:
-                if key not in value:
-                    raise _RefusedError(key, lacks=True)
-                _at(key, _reader(kind), value[key])
+                if key in value:
+                    _at(key, _reader(kind), value[key])
 
 
 def _one_of(values: tuple[Any, ...]) -> Reader:

@@ -13,6 +13,8 @@ from epochcost.record.schema import json_schema, read
 
 SCHEMA_VERSION = 1
 QUICK, FULL, OK, FAILED, SYNTHETIC = "quick", "full", "ok", "failed", "synthetic"
+# What trains an own training: the user's script.
+OWN_TRAINING = "own"
 TRAIN, EVALUATE = "train", "evaluate"
 # A recipe may end with predictions by test-time augmentation, which its time includes.
 _NO_OVERHEAD = ("first_step", "train", "evaluate", "predict", "measuring")
@@ -354,6 +356,81 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """Consecutive steps of an own training, between two borders at which the device was waited for.
+
+    seconds: of all of it, gaps included. waited_s: of these, for the next batch. gaps_s: of these,
+    in gaps.
+    """
+
+    steps: Number
+    seconds: Seconds
+    waited_s: Seconds
+    gaps_s: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What an own training did between two steps beside training, such as an evaluation.
+
+    step: after how many steps. seconds: beyond those of a step.
+    """
+
+    step: Count
+    seconds: Seconds
+    kind: Literal["evaluation", "checkpoint", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What was seen of an own training, a command of the user's that was not changed.
+
+    command: its words, without what `epochcost measure` was given. counted_by: what marked the
+    steps. ended: why the observation ended: the step time was `stable`, a `limit` of time or a
+    number of `steps` was reached, the script `finished` by itself or `failed`. start_s: from the
+    launch to the end of the first step. steps: those seen, the first included; the stretches hold
+    the others. resumed_at: steps that earlier processes had done. planned: steps of the whole
+    training, resumed ones included, and what says so; None where nothing does. period: steps from
+    one evaluation or checkpoint to the next, where the framework says so. samples, tokens: a step,
+    over all ranks; None where they cannot be known. world: processes that train together, and ranks
+    those that were seen. hook_s: what the watching costs a step, as measured. end_s: from the last
+    step to the end of the process; None where it was stopped. status: of the process, as a shell
+    says it. python, packages: versions of the interpreter that trained, and of the frameworks that
+    it imported, by name. device: what trained, such as cuda or cpu. uuids: of the GPUs that it
+    used, in its order. host_mib, device_mib: peaks of memory, of the process that reports, and of
+    its GPUs together; None where they cannot be read. files: that appeared or changed below the
+    working folder. problems: of the watching.
+    """
+
+    command: tuple[str, ...]
+    counted_by: str
+    ended: Literal["stable", "limit", "steps", "finished", "failed"]
+    start_s: Seconds
+    stretches: tuple[Stretch, ...]
+    gaps: tuple[Gap, ...]
+    steps: Number
+    resumed_at: Count
+    planned: int | None
+    planned_by: str | None
+    period: int | None
+    samples: float | None
+    tokens: float | None
+    world: Number
+    ranks: tuple[int, ...]
+    hook_s: Seconds
+    end_s: Seconds | None
+    status: int
+    python: str
+    packages: dict[str, str]
+    device: str
+    uuids: tuple[str, ...]
+    host_mib: float | None
+    device_mib: float | None
+    files: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """A record.
 
@@ -361,7 +438,8 @@ class Record:
     own also `code`, a checksum of its Python file. wall_s: seconds of the run's processes, without
     waiting for other trainings. sample: text that the trained model wrote. flop_per_sample: to
     train on one sample, three times the way forwards through dense, convolutional and recurrent
-    layers. energy_j: joules, of the counters that energy_method names.
+    layers. energy_j: joules, of the counters that energy_method names. own: what was seen of an own
+    training, whose data and quality nobody knows; None for all others, which have both.
     """
 
     schema_version: Literal[1]
@@ -373,7 +451,7 @@ class Record:
     git: Commit | None
     seed: int | None
     settings: Recipe
-    data: Data
+    data: Data | None
     weights: Weights | None
     software: Software
     wall_s: Seconds
@@ -382,7 +460,7 @@ class Record:
     blocks: tuple[Block, ...]
     input: Input | None
     sample: str | None
-    quality: Quality
+    quality: Quality | None
     flop_per_sample: Count | None
     steady_state: SteadyState | None
     utilisation: Utilisation
@@ -390,6 +468,7 @@ class Record:
     energy_method: str | None
     interruptions: Count
     noise: Noise
+    own: Own | None = None
 
     @property
     def gpus_used(self) -> int:
@@ -426,7 +505,9 @@ def encoded(record: Record) -> bytes:
 def document(part: Any) -> Any:
     """A record, or a part of one, as a document of JSON."""
     if is_dataclass(part):
-        return {name.rstrip("_"): document(getattr(part, name)) for name in part.__slots__}
+        values = {name.rstrip("_"): document(getattr(part, name)) for name in part.__slots__}
+        # What only own trainings have is left out of all other records.
+        return {name: value for name, value in values.items() if (name, value) != ("own", None)}
     return [document(one) for one in part] if isinstance(part, tuple) else part
 
 

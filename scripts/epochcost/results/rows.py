@@ -15,6 +15,7 @@ from epochcost.record.names import mark_of
 from epochcost.record.record import recipe_id
 from epochcost.record.types import QUICK, SYNTHETIC, Machine, Record, Software, Weights
 from epochcost.record.usable import UNUSABLE, why_unusable
+from epochcost.statistics import own
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
@@ -182,10 +183,8 @@ def _written(row: Any) -> Any:
 
 def run_row(record: Record, hardware_label: str) -> RunRow:
     """The row of a record."""
-    run, data, quality = record.run, record.data, record.quality
-    machine = record.machine
+    run, machine = record.run, record.machine
     local = run.hardware == LOCAL
-    quick = run.scale == QUICK
     time_s, time_low, time_high = times_of(record)
     return RunRow(
         run_id=run_id(record),
@@ -208,20 +207,12 @@ def run_row(record: Record, hardware_label: str) -> RunRow:
         scale=run.scale,
         status=status_of(record),
         reason=_reason(record),
-        data_source=data.source,
-        data_complete=data.complete,
-        train_samples=data.train_samples,
-        skipped=data.skipped,
-        data_id=data.sha256[:8],
         weights=_weights(record.weights),
         settings=_settings(record.software),
-        synthetic=data.source == SYNTHETIC,
-        predicted=quick,
+        predicted=run.scale == QUICK,
         gpu_count=len(machine.gpus),
         gpus_used=record.gpus_used,
         vcpus=machine.usable_cores,
-        epochs=record.settings["epochs"],
-        batch_size=record.settings["batch_size"],
         recipe=recipe_id(record.settings),
         time_s=time_s,
         time_low=time_low,
@@ -229,19 +220,62 @@ def run_row(record: Record, hardware_label: str) -> RunRow:
         wall_s=record.wall_s,
         overhead_s=record.phases.overhead,
         start_s=record.phases.overhead - (record.phases.lost or 0.0),
-        metric=quality.metric,
-        metric_value=None if quick or data.source == SYNTHETIC else quality.value,
-        quality_target=quality.target,
-        quality_reached=quality.reached,
         input_share=_input_share(record),
         gflops=gflops(record),
         gflops_share=gflops_share(record),
         noise="; ".join(outliers.flags_of(record)),
         paused_s=record.noise.paused_s,
         price_per_hour_usd_stated=None,
-        notes="",
+        notes=_unknown_total(record),
         copy_of="",
+        **(_NOT_KNOWN_OF_OWN if record.own else _of_recipe(record)),
     )
+
+
+# Of an own training nobody knows data and quality; its `epochs` is one: the whole.
+_NOT_KNOWN_OF_OWN = {
+    "data_source": "",
+    "data_complete": True,
+    "train_samples": None,
+    "skipped": None,
+    "data_id": "",
+    "synthetic": False,
+    "epochs": 1,
+    "batch_size": None,
+    "metric": "",
+    "metric_value": None,
+    "quality_target": None,
+    "quality_reached": None,
+}
+
+
+def _of_recipe(record: Record) -> dict[str, Any]:
+    """The columns of data and quality, which trainings by a recipe have."""
+    data, quality = record.data, record.quality
+    synthetic = data.source == SYNTHETIC
+    hidden = synthetic or record.run.scale == QUICK
+    return {
+        "data_source": data.source,
+        "data_complete": data.complete,
+        "train_samples": data.train_samples,
+        "skipped": data.skipped,
+        "data_id": data.sha256[:8],
+        "synthetic": synthetic,
+        "epochs": record.settings["epochs"],
+        "batch_size": record.settings["batch_size"],
+        "metric": quality.metric,
+        "metric_value": None if hidden else quality.value,
+        "quality_target": quality.target,
+        "quality_reached": quality.reached,
+    }
+
+
+def _unknown_total(record: Record) -> str:
+    """What a step takes, of an own training of unknown length; empty for all others."""
+    if record.own is None or status_of(record) != "ok":
+        return ""
+    seen = own.whole(record.own)
+    return "" if seen.loop_s is not None else f"{seen.step_s:.4g} s a step, of an unknown number"
 
 
 def run_id(record: Record) -> str:
@@ -292,6 +326,11 @@ def times_of(record: Record) -> tuple[float | None, float | None, float | None]:
     """
     if status_of(record) != "ok":
         return None, None, None
+    if record.own:
+        whole = own.whole(record.own)
+        if whole.loop_s is None or not whole.predicted:
+            return whole.loop_s, None, None
+        return whole.loop_s, whole.low_s - whole.start_s, whole.high_s - whole.start_s
     if record.run.scale == QUICK:
         prediction = predict(record)
         return prediction.seconds, prediction.low, prediction.high

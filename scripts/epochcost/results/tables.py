@@ -9,6 +9,7 @@ import pandas as pd
 
 from epochcost.errors import InputError
 from epochcost.record.record import recipe_id
+from epochcost.record.types import OWN_TRAINING
 from epochcost.results.rows import OWN, EpochRow, RunRow
 
 # Editions of a data set, and damaged samples, change its size by less than this share.
@@ -86,9 +87,13 @@ def is_shipped(rows: pd.DataFrame) -> pd.Series:
 
 
 def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> pd.Series:
-    """Whether each row was trained by its workload's recipe, apart from the batch size."""
+    """Whether each row was trained by its workload's recipe, apart from the batch size.
+
+    An own training has none but its own code (`of_newest_code`).
+    """
     follows = [
         row.source_id != OWN
+        or row.framework == OWN_TRAINING
         or (
             row.workload in recipes
             and row.recipe == recipe_id(recipes[row.workload] | {"batch_size": int(row.batch_size)})
@@ -96,6 +101,18 @@ def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> pd.Series:
         for row in table.itertuples()
     ]
     return pd.Series(follows, index=table.index, dtype=bool)
+
+
+def of_newest_code(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs without own trainings of an earlier command or code than the newest of their name.
+
+    Args:
+        runs: runs.csv.
+    """
+    own = runs[runs.framework.eq(OWN_TRAINING) & runs.source_id.eq(OWN)]
+    newest = own.sort_values("started_at", kind="stable").groupby("workload").recipe.last()
+    older = runs.workload.map(newest).ne(runs.recipe) & runs.index.isin(own.index)
+    return runs[~older]
 
 
 def has_all_samples(rows: pd.DataFrame, complete: pd.Series) -> pd.Series:

@@ -4,6 +4,7 @@ import pandas as pd
 
 from epochcost.hardware import LOCAL
 from epochcost.money import prices
+from epochcost.record.types import OWN_TRAINING
 from epochcost.record.usable import UNUSABLE
 from epochcost.results.identity import GROUP
 from epochcost.results.repeats import best_known
@@ -150,6 +151,9 @@ def _unusable(group: pd.DataFrame, is_here: bool) -> str:
     named = ", ".join(names.framework(*one) for one in trained)
     where = "" if is_here else f" on {newest.hardware_label} ({newest.machine})"
     runs, say = ("the run", "its time says") if len(group) == 1 else ("the runs", "their times say")
+    said = f"{newest.workload} with {named}{where}: {newest.reason} during {runs}, so {say} nothing"
+    if set(group.framework) == {OWN_TRAINING}:
+        return f"{said}; when {'the' if is_here else 'that'} machine is free, measure it again"
     wanted = {
         "again": "true",
         "hardware": newest.hardware_id if newest.hardware_id != LOCAL else "",
@@ -162,8 +166,7 @@ def _unusable(group: pd.DataFrame, is_here: bool) -> str:
     }  # fmt: skip
     command = " ".join(f"{key}={value}" for key, value in wanted.items() if value)
     return (
-        f"{newest.workload} with {named}{where}: {newest.reason} during {runs}, so {say} nothing; "
-        f"when {'the' if is_here else 'that'} machine is free, run"
+        f"{said}; when {'the' if is_here else 'that'} machine is free, run"
         f"{'' if is_here else ' there'}: snakemake --config {command}"
     )
 

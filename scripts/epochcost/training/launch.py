@@ -17,8 +17,10 @@ from epochcost.durations import worded
 from epochcost.errors import InputError
 from epochcost.measure import machine_lock, progress, variables
 from epochcost.record.names import parts_of_name
+from epochcost.record.types import FULL, OWN_TRAINING
 
-_TRAIN = Path(__file__).resolve().parents[2] / "train.py"
+_SCRIPTS = Path(__file__).resolve().parents[2]
+_TRAIN, _MEASURE = _SCRIPTS / "train.py", _SCRIPTS / "measure.py"
 # So seldom that it disturbs nothing; on a terminal more often, in one line that changes.
 EVERY_S, ON_TERMINAL_S = 60.0, 5.0
 
@@ -36,6 +38,8 @@ def launch(ready: Path, run: str, settings: dict[str, Any], output: int) -> int:
         raise InputError('--settings is a JSON object, such as {"scale": "full"}')
     workload, framework, variant, trial = parts_of_name(run)
     known = files.read_json(ready)
+    if framework == OWN_TRAINING:
+        return _watched_script(workload, settings, trial, output)
     if workload not in known["workloads"] or framework not in known["pythons"]:
         raise InputError(f"{ready} has not what {run} needs")
     options = {**settings, "variant": variant, "trial": trial, **known["workloads"][workload]}
@@ -53,6 +57,19 @@ def launch(ready: Path, run: str, settings: dict[str, Any], output: int) -> int:
             file=sys.stderr,
         )
     return status if status >= 0 else 128 - status
+
+
+def _watched_script(workload: str, settings: dict[str, Any], trial: int, output: int) -> int:
+    """Measure an own training; a full one runs to its end."""
+    options = {
+        "workload": workload,
+        "hardware": settings.get("hardware"),
+        "stop_after": "never" if settings.get("scale") == FULL else None,
+        "trial": trial,
+    }
+    with open(output, "wb", closefd=False) as signs:
+        done = subprocess.run([sys.executable, _MEASURE, *words(options)], stderr=signs)
+    return done.returncode
 
 
 def words(options: Mapping[str, Any]) -> list[str]:

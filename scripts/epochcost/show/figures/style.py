@@ -38,6 +38,7 @@ _MARKS = {
     "keras-cntk": Mark("#4d4d4d", "P", "CNTK"),
     "keras2-tensorflow1": Mark("#7a4f00", "h", "TF 1"),
     "keras2-cntk": Mark("#6a6a8c", "p", "CNTK 2"),
+    "own": Mark("#222222", "*", "script"),
 }
 _OTHER_MARK = Mark("#777777", "X", "other")
 

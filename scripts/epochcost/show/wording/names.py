@@ -12,6 +12,7 @@ FRAMEWORKS = {
     "keras-cntk": "Keras CNTK",
     "keras2-tensorflow1": "Keras 2 TensorFlow 1",
     "keras2-cntk": "Keras 2 CNTK",
+    "own": "own script",
 }
 # Columns in which rows of one name differ, and how to word a value.
 _TELLING = {

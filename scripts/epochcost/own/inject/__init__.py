@@ -1,0 +1,1 @@
+"""A folder for PYTHONPATH: every Python that starts with it loads the probe."""

@@ -1,0 +1,66 @@
+"""What `epochcost measure` says at the end: what the training takes and costs on this machine."""
+
+import os
+from pathlib import Path
+
+from epochcost.durations import HOUR_S
+from epochcost.record.types import Own, Record
+from epochcost.show.wording import amounts
+from epochcost.statistics import own as statistics
+from epochcost.statistics.own import Total
+
+_UNIT_STEPS, _UNIT_SAMPLES = 1000, 1_000_000
+
+
+def lines(record: Record, path: Path, price: float | None) -> list[str]:
+    """The lines: the time, the cost, the way on.
+
+    Args:
+        path: of the record.
+        price: USD an hour of this machine; None where that is not known.
+    """
+    own, name = record.own, record.run.workload
+    if own.ended == "failed":
+        said = [f"{name} failed: status {own.status} after {own.steps} steps (recorded)"]
+    else:
+        total = statistics.whole(own)
+        said = [_time(name, own, total), *_cost(own, total, price)]
+    said += [f"flag: {flag}" for flag in record.noise.flags]
+    said += [f"watching was incomplete: {problem}" for problem in own.problems]
+    said.append(f"record: {os.path.relpath(path)}")
+    said.append(f"other machines: snakemake advise --config workload={name}")
+    return [f"epochcost: {line}" for line in said]
+
+
+def _time(name: str, own: Own, total: Total) -> str:
+    step = f"{amounts.seconds(total.step_s)} a step"
+    waited = sum(one.waited_s for one in own.stretches)
+    spent = sum(one.seconds for one in own.stretches)
+    if waited > 0.01 * spent:
+        step += f", {waited / spent:.0%} of it waiting for data"
+    if total.loop_s is None:
+        return (
+            f"{name}: {step}; the number of steps is not known: say --total-steps N for the whole"
+        )
+    whole = total.start_s + total.loop_s + (total.end_s or 0.0)
+    if not total.predicted:
+        return f"{name} took {amounts.seconds(whole)} here (measured, {own.steps} steps; {step})"
+    within = f"{amounts.seconds(total.low_s)} to {amounts.seconds(total.high_s)}"
+    least = "at least" if total.lower_limit else "about"
+    seen = f"predicted from {own.steps:,} of {total.steps:,} steps"
+    return f"{name} takes {least} {amounts.seconds(whole)} here ({within}; {seen}, {step})"
+
+
+def _cost(own: Own, total: Total, price: float | None) -> list[str]:
+    if price is None:
+        return ["for the cost, say --price USD_AN_HOUR"]
+    if total.loop_s is not None:
+        whole = total.start_s + total.loop_s + (total.end_s or 0.0)
+        usd = amounts.dollars(whole * price / HOUR_S)
+        return [f"that costs {usd} at {amounts.price(price)} an hour"]
+    steps = f"{amounts.dollars(_UNIT_STEPS * total.step_s * price / HOUR_S)} for 1,000 steps"
+    for count, unit in ((own.samples, "samples"), (own.tokens, "tokens")):
+        if count:
+            usd = _UNIT_SAMPLES / count * total.step_s * price / HOUR_S
+            steps += f", {amounts.dollars(usd)} for a million {unit}"
+    return [f"{steps}, at {amounts.price(price)} an hour"]

@@ -1,0 +1,3 @@
+from .optimizer import SGD, Optimizer
+
+__all__ = ["SGD", "Optimizer"]

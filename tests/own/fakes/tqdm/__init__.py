@@ -1,0 +1,1 @@
+from .std import tqdm as tqdm
