@@ -1,15 +1,18 @@
-"""Say where to train: cheapest by a deadline, fastest within a budget, and what is Pareto-optimal.
+"""Say where to train: the cheapest by a deadline, the fastest within a budget, from all options.
 
-In: options.csv, relative.csv and runs.csv of results/tables. Out: text on the screen.
+In: options.csv, relative.csv and runs.csv of results/tables. Out: text on the screen; and all
+options that were asked for, as advice.csv and advice.json beside these tables.
 """
 
 from pathlib import Path
 
-from epochcost import durations, errors, settings
+import pandas as pd
+
+from epochcost import durations, errors, estimate, files, schemas, settings
 from epochcost.measure import machine
 from epochcost.models import workloads
 from epochcost.money import tables as cost_tables
-from epochcost.money.billing import Rental
+from epochcost.money import wishes
 from epochcost.results import tables
 from epochcost.show import advice, answer
 
@@ -19,21 +22,24 @@ def main() -> None:
     settings.option(parser, "advise")
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     arguments = parser.parse_args()
-    asked = arguments.settings
-    deadline = durations.seconds_of(asked.deadline) if asked.deadline else None
-    limits = (deadline, asked.budget, Rental(**dict(asked.billing)))
-    options = tables.read(arguments.tables / "options.csv")
-    relative = tables.read(arguments.tables / "relative.csv")
-    runs = tables.read_runs(arguments.tables / "runs.csv")
-    here = machine.facts().id
-    known = {*workloads.read().recipes, *runs.workload}
+    asked, folder = arguments.settings, arguments.tables
+    limits = (durations.seconds_of(asked.deadline) if asked.deadline else None, asked.budget)
+    options = tables.read(folder / "options.csv")
+    relative, runs = tables.read(folder / "relative.csv"), tables.read_runs(folder / "runs.csv")
+    options = wishes.meeting(options, asked, schemas.read("hardware"), estimate.read())
     if asked.workload:
+        known = {*workloads.read().recipes, *runs.workload}
         errors.check_name("workload", asked.workload, known)
+    here, chosen = machine.facts().id, []
     for workload in [asked.workload] if asked.workload else asked.workloads:
         found = options[options.workload.eq(workload)].reset_index(drop=True)
         unpriced = cost_tables.without_price_of(relative[relative.workload.eq(workload)])
         again = answer.unusable(runs[runs.workload.eq(workload)], here)
         print(advice.text(workload, found, *limits, unpriced, again))
+        chosen.append(found.assign(recommended=advice.recommended(found, *limits)))
+    table = pd.concat(chosen, ignore_index=True)
+    files.write_csv(folder / "advice.csv", table)
+    files.write_text(folder / "advice.json", table.to_json(orient="records", indent=1) + "\n")
 
 
 if __name__ == "__main__":

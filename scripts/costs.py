@@ -1,6 +1,7 @@
 """Make the tables that say what it costs, from the tables of runs and a price book.
 
-In: runs.csv and epochs.csv of results/tables/, data/published/, config/prices.csv and billing.csv.
+In: runs.csv and epochs.csv of results/tables/, data/published/, data/reference/, config/prices.csv
+and billing.csv.
 Out, in results/tables/, a CSV per table: costs, relative, options, frontier, spot, history.
 """
 
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from epochcost import errors, files, schemas, settings
+from epochcost import errors, estimate, files, schemas, settings
 from epochcost.measure import machine
 from epochcost.models import workloads
 from epochcost.money import history, market, options, spot
@@ -32,7 +33,7 @@ def main() -> None:
     costs = cost_tables.costs_table(runs, prices)
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     relative = cost_tables.relative_table(runs, costs, baselines, *about, prices, kept)
-    choices = options.options_table(runs, epochs, *about, prices, kept)
+    choices = options.options_table(runs, epochs, *about, prices, kept, estimate.read())
     rates, wait_s = chosen.spot.interruptions_per_hour, chosen.spot.wait_s
     for name, table in (
         ("costs", costs),

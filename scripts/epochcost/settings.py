@@ -252,7 +252,14 @@ class Settings(Section):
     )
     deadline: Deadline | None = _doc("how long it may take: `1h`, `30min`; a number is seconds")
     budget: Amount | None = _doc("how many USD it may cost")
-    gpu: str | None = _doc("which GPU `snakemake reference` is asked about, such as `H100`")
+    gpu: str | None = _doc(
+        "which GPU `snakemake reference` is asked about, such as `H100`; `advise` names machines "
+        "with it alone"
+    )
+    provider: str | None = _doc("`advise` names machines of this provider alone")
+    region: str | None = _doc("and those whose price holds in this region")
+    price_kind: str | None = _doc("and those at this kind of price, such as `on_demand`")
+    exclude: list[str] = _doc("machine types, GPUs and providers that `advise` does not name")
     format: Literal["text", "markdown", "latex", "csv"] = _doc(
         "how `snakemake table` prints the results of this machine: `text`, `markdown`, `latex`, "
         "`csv`"
@@ -291,7 +298,10 @@ USED_BY = {
     "runs": ("keep_disturbed", "precision"),
     "costs": (*_PRICES, "spot", "keep_disturbed"),
     "figure": ("billing", "deadline", "budget"),
-    "advise": ("workload", "workloads", "deadline", "budget", "billing"),
+    "advise": (
+        *("workload", "workloads", "deadline", "budget"),
+        *("gpu", "provider", "region", "price_kind", "exclude"),
+    ),
     "estimate": (*_PRICES, "scale", "precision", "budget_hours"),
     "schedule": (*_PRICES, *PASSED_ON, "schedule"),
     "prices": ("exchange_rates",),
@@ -362,7 +372,7 @@ def _typed(values: dict[str, Any]) -> dict[str, Any]:
 def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Command-line settings (`workloads=mnist_mlp`, text for numbers) in the schema's form."""
     result = {key: dict(v) if isinstance(v, Mapping) else v for key, v in settings.items()}
-    for key in ("hardware", "workloads", "frameworks", "variants"):
+    for key in ("hardware", "workloads", "frameworks", "variants", "exclude"):
         if isinstance(result.get(key), str):
             result[key] = [name.strip() for name in result[key].split(",")]
     for key in ("again", "keep_disturbed"):

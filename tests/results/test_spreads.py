@@ -1,6 +1,5 @@
 """Single runs and predictions carry the spread that repeats of their kind have shown."""
 
-import re
 import subprocess
 import sys
 
@@ -12,7 +11,6 @@ from observed import full_run, typed
 from epochcost import ROOT
 from epochcost.models import workloads
 from epochcost.money import options, prices
-from epochcost.money.billing import Rental
 from epochcost.money.market import Market
 from epochcost.results import repeats, rows, spreads, tables
 from epochcost.show import advice
@@ -182,25 +180,13 @@ def test_a_tie_of_single_runs_is_called_one_and_nothing_is_certain(simulated):
     found = simulated(2, 60)
     for workload, one in found.groupby("workload"):
         one = one.reset_index(drop=True)
-        text = advice.text(
-            workload, one.assign(hardware_label=one.hardware_id), None, None, Rental()
-        )
+        text = advice.text(workload, one.assign(hardware_label=one.hardware_id))
         assert "100%" not in text
         cheap, dear = one.billed_usd.sort_values()
         reach = spread.REACH * RUNS * np.sqrt(2)
         # By logarithms or by differences, which are not quite the same.
         if abs(np.log(dear / cheap) - reach) > 0.03:
             assert ("A tie: " in text) == (np.log(dear / cheap) < reach)
-
-
-def test_even_a_great_difference_is_not_certain_from_single_runs(simulated):
-    found = simulated(2, 1)
-    found = found.assign(
-        hardware_label=found.hardware_id, cheapest_probability=[1.0, 0.0], efficient=True
-    )
-    text = advice.text("w0", found, None, None, Rental())
-    assert re.search(r"over 99%$", text, re.MULTILINE)
-    assert re.search(r"under 1%$", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("hour", "one_hour"), [(8.5, True), (12, False)])

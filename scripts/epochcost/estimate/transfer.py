@@ -18,7 +18,7 @@ HOST = "host"
 # Below this share of the time the GPU is the smaller part of it: the steps wait for the host.
 HOST_BOUND = 0.5
 # Standard deviations to the ends of an interval that holds 90 of 100.
-_REACH = NormalDist().inv_cdf(0.95)
+REACH = NormalDist().inv_cdf(0.95)
 # What frameworks are made of, as the references name it.
 _ENGINES = {"keras-torch": "pytorch", "fastai": "pytorch", "keras-tensorflow": "tensorflow"}
 _ENGINES |= {"keras-jax": "jax"}
@@ -145,7 +145,7 @@ def _of_gpu(name: str, measured: list[Measured]) -> _Seen:
 
 def _same(seen: _Seen, knowledge: Knowledge) -> Estimate:
     """As far off as runs of one training in another hour; and as hosts are, if it waits for one."""
-    factor = math.exp(_REACH * spread.shipped()[spread.FULL].later)
+    factor = math.exp(REACH * spread.shipped()[spread.FULL].later)
     factors, missing = _with_host(seen, [1 / factor, 1.0, factor], knowledge)
     low, seconds, high = (seen.seconds * one for one in factors)
     bound = _is_host_bound(seen)

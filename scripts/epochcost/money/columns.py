@@ -27,7 +27,6 @@ MEANING = {
     "mixed_price_kinds": "the ratio is of prices of two kinds",
     "later_low later_high": "ends of the time in another hour",
     # What can be chosen from.
-    "gpu": "trained on a GPU",
     "elapsed_s": "seconds from the start of billing to the end of the training",
     "elapsed_low elapsed_high": "ends of its range, which holds 95 of 100",
     "marginal_usd": "marginal cost",
@@ -42,6 +41,9 @@ MEANING = {
     "options.deviation": "standard deviation of the logarithm of the time",
     "terms": "`with start`, or `epochs alone` where a start of one option is unknown",
     "context": "why the row can be no recommendation",
+    "evidence": "`measured`, `predicted`, `published` or `estimated`",
+    "basis": "what an estimate rests on, and the GPU that was measured",
+    "fits": "whether the memory of the GPU suffices, where that is estimated",
     "break_even_per_hour": "interruptions an hour from which on demand costs no more",
     # With interruptions.
     "on_demand_per_hour_usd": "price of the same machine on demand",

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 
 import pandas as pd
 
+from epochcost.money.elsewhere import ESTIMATED
 from epochcost.money.prices import INTERRUPTIBLE
 from epochcost.results.rows import OWN
 
@@ -77,6 +78,7 @@ def cheapest(options: pd.DataFrame) -> pd.Series | None:
         options: one workload's rows of options.csv.
     """
     priced = options[options.marginal_usd.gt(0) & ~options.price_kind.isin(list(INTERRUPTIBLE))]
+    priced = priced[priced.evidence.ne(ESTIMATED)]
     own = priced[priced.source_id.eq(OWN)]
     among = own if len(own) else priced
     return among.loc[among.marginal_usd.idxmin()] if len(among) else None

@@ -1,7 +1,8 @@
 """What a buyer can choose from: available machines, with the time and the bill of each.
 
-An option is a training that was measured (here, or in a published study) on some hardware, at a
-price at which that hardware is available now. Pure functions over runs.csv and a price book.
+An option is a training that was measured (here, or in a published study) on some hardware, or is
+estimated for it, at a price at which that hardware is available now. Pure functions over runs.csv
+and a price book.
 """
 
 import zlib
@@ -11,8 +12,9 @@ from datetime import date
 import numpy as np
 import pandas as pd
 
+from epochcost.estimate import Knowledge
 from epochcost.hardware import is_unsupported
-from epochcost.money import billing, prices, spot
+from epochcost.money import billing, elsewhere, prices, spot
 from epochcost.money import tables as cost_tables
 from epochcost.money.billing import BILLED, Rental
 from epochcost.money.market import PRICE_HOLDS, Market
@@ -24,7 +26,6 @@ from epochcost.statistics.spread import Spread
 
 # Random draws for the probability of being the cheapest.
 _DRAWS = 4_000
-_MOST_EPOCHS = 1_000_000
 # Whether a bill holds the start of a process.
 WITH_START, EPOCHS_ALONE = "with start", "epochs alone"
 COLUMNS = [
@@ -82,7 +83,12 @@ COLUMNS = [
     "deviation",
     "terms",
     "context",
+    "evidence",
+    "basis",
+    "fits",
 ]
+# From strong to weak; each is compared with its own kind alone.
+_CLASSES = ("known", elsewhere.ESTIMATED, "context")
 
 
 def options_table(
@@ -92,6 +98,7 @@ def options_table(
     recipes: dict[str, dict],
     market: Market,
     keep_disturbed: bool = False,
+    knowledge: Knowledge | None = None,
 ) -> pd.DataFrame:
     """options.csv: every option of every workload, except those that missed their quality target.
 
@@ -106,14 +113,16 @@ def options_table(
     Ranges are by `deviation` (`spreads.deviations`). Where the start of one option is not known, as
     of published ones, those of all are left out (`terms`).
 
-    Rows with a `context` are compared with none, and come last: a time of another decade, or a GPU
-    that the pinned frameworks do not run on.
+    What was measured or predicted comes first, then what is `estimated` (`elsewhere.rows`): each is
+    compared with its own kind. Rows with a `context` are compared with none, and come last: a time
+    of another decade, or a GPU that the pinned frameworks do not run on.
 
     Args:
         complete_samples: training samples of each workload's complete data, for published runs.
         recipes: the recipe of each workload; trainings by another recipe (or just another batch
             size) are no options, and neither are those on another number of samples.
         market: the prices; hardware that can no longer be rented is no option.
+        knowledge: what estimates rest on; without it there are none.
     """
     runs = tables.of_newest_code(runs)
     usable = runs[runs.status.eq("ok") & runs.time_s.notna() & ~runs.synthetic.astype(bool)]
@@ -131,9 +140,18 @@ def options_table(
     offers = cost_tables.price_frame(market.available(), market.name)
     parts = [summaries.merge(offers, on="hardware_id"), cost_tables.at_hand(summaries, market)]
     table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
-    table = _on_equal_terms(table.assign(context=_contexts(table, market)))
-    table = _ranged(table, spreads.known(runs, keep_disturbed))
-    table = _costed(table, market.rental)
+    table = table.assign(
+        context=_contexts(table, market), evidence=elsewhere.evidence(table), basis="", fits=""
+    )
+    shown = spreads.known(runs, keep_disturbed)
+    table = _ranged(table, shown)
+    if knowledge is not None:
+        offered, catalogue = offers.hardware_id, market.catalogue
+        estimated = elsewhere.rows(summaries, offered, catalogue, knowledge, shown)
+        if len(estimated):
+            estimated = estimated.assign(context=_small(estimated))
+            table = pd.concat([table, estimated.merge(offers, on="hardware_id")], ignore_index=True)
+    table = _costed(_on_equal_terms(table), market.rental)
     table = _per_unit(table, epochs, runs, complete_samples)
     table["break_even_per_hour"] = _break_evens(table, market.rental)
     judged = [_judged(group, market.rental) for _, group in table.groupby("workload", sort=True)]
@@ -160,6 +178,13 @@ def _contexts(table: pd.DataFrame, market: Market) -> list[str]:
                 reasons.append(f"the frameworks pinned here do not run on a {gpu}")
         found.append("; ".join(reasons))
     return found
+
+
+def _small(estimated: pd.DataFrame) -> list[str]:
+    """Why estimates can be no recommendation; empty for those that can."""
+    return [
+        "its memory is probably too small" * (one == elsewhere.UNSURE) for one in estimated.fits
+    ]
 
 
 def _on_equal_terms(table: pd.DataFrame) -> pd.DataFrame:
@@ -221,24 +246,6 @@ def tied_with(options: pd.DataFrame, best: pd.Series) -> pd.DataFrame:
     return options[differ_by_chance & is_other]
 
 
-def break_even_epochs(option: pd.Series, other: pd.Series, rental: Rental) -> int | None:
-    """The number of epochs from which an option stays cheaper than another; None if it never does.
-
-    Each epoch takes the average time, and everything around the epochs is paid once.
-    """
-    epochs = np.arange(1, _MOST_EPOCHS + 1)
-    dearer = np.flatnonzero(_bill_of(option, epochs, rental) >= _bill_of(other, epochs, rental))
-    if not len(dearer):
-        return 1
-    return int(dearer[-1]) + 2 if dearer[-1] + 1 < _MOST_EPOCHS else None
-
-
-def _bill_of(option: pd.Series, epochs: np.ndarray, rental: Rental) -> np.ndarray:
-    seconds = option.overhead_s + epochs * option.time_s / option.epochs
-    besides = billing.besides(option.price_kind, rental)
-    return billing.bill_usd(seconds, billing.terms_of(option), besides)
-
-
 def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
     table = table.assign(cost_kind=BILLED)
     before = [billing.besides(kind, rental).before_s for kind in table.price_kind]
@@ -251,7 +258,6 @@ def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
         table[column] = table[time] + around
         table[bill] = billing.cost_usd(table, table[time], rental)
     table["marginal_usd"] = table.time_s * table.price_per_hour_usd / billing.HOUR_S
-    table["gpu"] = table.gpus_used.fillna(0).gt(0)
     return table
 
 
@@ -317,12 +323,26 @@ def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 def _judged(options: pd.DataFrame, rental: Rental) -> pd.DataFrame:
     """The options of one workload, cheapest first, with how they compare; then what is context."""
-    ordered = options.assign(is_context=options.context.ne("")).sort_values(
-        ["is_context", "billed_usd", "elapsed_s"], kind="stable", ignore_index=True
+    ordered = options.assign(place=_class(options)).sort_values(
+        ["place", "billed_usd", "elapsed_s"], kind="stable", ignore_index=True
     )
-    compared = ordered[~ordered.is_context]
-    if compared.empty:
-        return ordered.assign(efficient=False, cheapest_probability=np.nan)
+    ordered = ordered.assign(efficient=False, cheapest_probability=np.nan)
+    for place in range(len(_CLASSES) - 1):
+        compared = ordered[ordered.place.eq(place)]
+        if len(compared):
+            ordered.loc[compared.index, "efficient"] = efficient(compared)
+            ordered.loc[compared.index, "cheapest_probability"] = _chances(compared, rental)
+    return ordered
+
+
+def _class(options: pd.DataFrame) -> np.ndarray:
+    """The place of each option in `_CLASSES`."""
+    context = options.context.ne("")
+    return np.select([context, options.evidence.eq(elsewhere.ESTIMATED)], [2, 1], 0)
+
+
+def _chances(compared: pd.DataFrame, rental: Rental) -> np.ndarray:
+    """How often each option is the cheapest; with equal bills each has an equal share."""
     bills = np.array(
         [
             billing.bill_usd(
@@ -334,17 +354,7 @@ def _judged(options: pd.DataFrame, rental: Rental) -> pd.DataFrame:
         ]
     )
     cheapest = bills <= bills.min(axis=0) * (1 + 1e-12)
-    found = pd.DataFrame(
-        {
-            "efficient": efficient(compared),
-            # Options with equal bills are each the cheapest with an equal share.
-            "cheapest_probability": (cheapest / cheapest.sum(axis=0)).mean(axis=1),
-        },
-        index=compared.index,
-    ).reindex(ordered.index)
-    return ordered.assign(
-        efficient=found.efficient.eq(True), cheapest_probability=found.cheapest_probability
-    )
+    return (cheapest / cheapest.sum(axis=0)).mean(axis=1)
 
 
 def efficient(ordered: pd.DataFrame) -> list[bool]:

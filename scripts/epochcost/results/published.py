@@ -92,6 +92,9 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         predicted=False,
         gpu_count=_int(row["gpu_count"]),
         gpus_used=_int(row["gpus_used"]),
+        gpu=row["gpu"] if _int(row["gpus_used"]) else "",
+        gpu_busy=_share(row["gpu_utilisation_pct"]),
+        gpu_memory_gib=None,
         vcpus=_int(row["vcpus"]),
         epochs=1 if single_epoch else _int(row["epochs_in_run"]),
         batch_size=None,
@@ -115,6 +118,11 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         notes=_notes(row),
         copy_of=row["same_file_as"],
     )
+
+
+def _share(percent: str) -> float | None:
+    value = _float(percent)
+    return None if value is None else value / 100
 
 
 def _framework(row: dict[str, str]) -> str:

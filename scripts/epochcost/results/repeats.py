@@ -19,7 +19,7 @@ _SUMMARY_COLUMNS = [
     "runs", "machines", "machine", "mixed_hosts", "time_s", "time_low", "time_high",
     "time_confidence", "hardware_label", "epochs", "batch_size", "metric", "metric_value",
     "quality_reached", "synthetic", "noisy_runs", "paused_s", "overhead_s", "start_s", "copy_of",
-    "first_start", "last_start", "shipped",
+    "first_start", "last_start", "shipped", "gpu", "gpu_busy", "gpu_memory_gib",
 ]  # fmt: skip
 REPEATS_COLUMNS = [
     *GROUP,
@@ -214,6 +214,7 @@ def _summary(group: pd.DataFrame) -> dict:
                 "metric",
                 "synthetic",
                 "copy_of",
+                "gpu",
             )
         },
         # The day of the newest, where all came with the clone.
@@ -222,6 +223,8 @@ def _summary(group: pd.DataFrame) -> dict:
         "last_start": group.started_at.max(),
         "overhead_s": values_of(group, "overhead_s").median(),
         "start_s": values_of(group, "start_s").median(),
+        "gpu_busy": pd.to_numeric(group.gpu_busy).median(),
+        "gpu_memory_gib": pd.to_numeric(group.gpu_memory_gib).max(),
         "noisy_runs": _noisy(group),
         "paused_s": pd.to_numeric(group.paused_s).sum(),
     }

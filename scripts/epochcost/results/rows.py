@@ -19,6 +19,8 @@ from epochcost.statistics import own
 from epochcost.statistics.prediction import predict
 
 OWN = "own"
+# In a GiB.
+_MIB = 1024
 RANDOM = "random"
 
 
@@ -57,6 +59,9 @@ class RunRow:
     predicted: bool
     gpu_count: int | None
     gpus_used: int | None
+    gpu: str
+    gpu_busy: float | None
+    gpu_memory_gib: float | None
     vcpus: int | None
     epochs: int | None
     batch_size: int | None
@@ -212,6 +217,7 @@ def run_row(record: Record, hardware_label: str) -> RunRow:
         predicted=run.scale == QUICK,
         gpu_count=len(machine.gpus),
         gpus_used=record.gpus_used,
+        **_of_gpus(record),
         vcpus=machine.usable_cores,
         recipe=recipe_id(record.settings),
         time_s=time_s,
@@ -230,6 +236,25 @@ def run_row(record: Record, hardware_label: str) -> RunRow:
         copy_of="",
         **(_NOT_KNOWN_OF_OWN if record.own else _of_recipe(record)),
     )
+
+
+def _of_gpus(record: Record) -> dict[str, Any]:
+    """Which GPUs trained, how much of the training they worked, and the most memory of one.
+
+    They stand still while a process starts and ends, so that their work is of the rest.
+    """
+    used = record.gpus_used and record.utilisation
+    if not used or not used.gpus:
+        return {"gpu": "", "gpu_busy": None, "gpu_memory_gib": None}
+    training_s = (record.wall_s or 0.0) - record.phases.overhead
+    known = used.gpu_share is not None and training_s > 0
+    busy = min(1.0, used.gpu_share * record.wall_s / training_s) if known else None
+    peaks = [one.peak_memory_mib for one in used.gpus if one.peak_memory_mib]
+    return {
+        "gpu": record.machine.gpus[0].name,
+        "gpu_busy": busy,
+        "gpu_memory_gib": max(peaks) / _MIB if peaks else None,
+    }
 
 
 # Of an own training nobody knows data and quality; its `epochs` is one: the whole.

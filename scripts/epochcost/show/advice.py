@@ -1,208 +1,167 @@
-"""The advice: where to train one workload, in words and one table."""
+"""The advice: where to train one workload, in at most ten lines that fit into 100 columns."""
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 import pandas as pd
 
-from epochcost.money import billing, prices
 from epochcost.money import options as choices
-from epochcost.money.billing import Rental
-from epochcost.results.rows import OWN
+from epochcost.money.elsewhere import ESTIMATED
 from epochcost.show.wording import amounts, names, remarks
-from epochcost.statistics import intervals, spread
+from epochcost.statistics import spread
 
-_OPTION = (
-    "An option is a training by the recipe itself on all of its real data that did not miss its "
-    "quality target, with a price that the price book has (--config price=0.10 gives this machine "
-    "one)."
-)
-# How many rows of context are shown.
-_FEW = 3
-# No chance is said to be higher.
-_CERTAIN = 0.99
-# What tells machines apart.
+# Rows of the table, all lines, and columns.
+_ROWS, _LINES, WIDTH = 4, 10, 100
+# What a first run on a machine takes with all that is around it.
+_LOOK_S = 600.0
+# A range that gets no narrower than this share is not worth the money.
+_MUCH = 0.95
 _MACHINE = ["hardware_id", "machine_id"]
-# More interruptions an hour than any provider has.
-_RARE_LIMIT = 60
 
 
 def text(
     workload: str,
     options: pd.DataFrame,
-    deadline_s: float | None,
-    budget_usd: float | None,
-    rental: Rental,
+    deadline_s: float | None = None,
+    budget_usd: float | None = None,
     unpriced: pd.DataFrame | None = None,
     again: Sequence[str] = (),
 ) -> str:
     """What a buyer should know about a workload.
 
+    What was measured or predicted comes first, what is estimated in its own lines.
+
     Args:
         options: its rows of options.csv, with a plain index.
         deadline_s, budget_usd: None for none.
-        rental: what the options' bills include besides their processes.
         unpriced: its rows of relative.csv that were measured here, by its recipe on complete real
             data, and have no price.
         again: sentences about its runs whose time says nothing (`answer.unusable`).
     """
-    without = [*_unpriced(unpriced), *again]
-    if options.empty:
-        return "\n".join([f"{workload}: no option is known. {_OPTION}", *without]) + "\n"
     options = options.assign(apart=names.tell_apart(options))
-    is_context = options.context.fillna("").ne("")
-    context, options = options[is_context], options[~is_context]
+    context = options[options.context.fillna("").ne("")]
+    options = options[options.context.fillna("").eq("")]
+    is_estimated = options.evidence.eq(ESTIMATED)
+    known, estimated = options[~is_estimated], options[is_estimated]
+    notes = [*_unpriced(unpriced), *again]
     if options.empty:
-        return "\n".join(_without_options(workload, context, without)) + "\n"
+        lines = [f"{workload}: no machine that can be had is known.", *notes, *_context(context)]
+        return _joined([*lines, *_next(workload, bool(_unpriced(unpriced)))])
+    best = known if len(known) else estimated
     lines = [
-        f"{workload}: one training, started and billed by itself{_terms(options)}{_dates(options)}"
+        f"{workload}: one training{_terms(options)}",
+        *_recommended(best, deadline_s, budget_usd),
+        *_beyond(known, estimated, deadline_s, budget_usd),
     ]
-    lines += [
-        *_cheapest(options, deadline_s),
-        _fastest(options, budget_usd),
-        *_alone(options, bool(_unpriced(unpriced))),
-    ]
-    lines += ["", *_table(options), *without, ""]
-    lines += _break_evens(options, rental) + _units(options) + _caveats(options)
-    if len(context):
-        lines += ["", *_context(context), *_beside(options, context)]
-    return "\n".join(lines) + "\n"
+    surest = _to_be_surer(known, estimated, deadline_s, budget_usd)
+    lines += [] if surest is None else [f"Basis of the {surest.gpu}: {surest.basis}."]
+    ends = [*notes, *_left(options, context), *_surer(known, surest)]
+    # The table gives way, never what is recommended.
+    room = _LINES - sum(_joined([line]).count("\n") for line in (*lines, *ends))
+    return _joined([*lines, *_table(known, estimated)[: max(room, 2)], *ends])
 
 
-def _without_options(workload: str, context: pd.DataFrame, without: list[str]) -> list[str]:
-    """What is known where nothing can be recommended."""
-    then = [f"Next, measure one: snakemake --config workloads={workload} price=USD_AN_HOUR"]
-    return [
-        f"{workload}: no machine of today is known. {_OPTION}",
-        *(without or then),
-        "",
-        *_context(context),
-    ]
+def recommended(
+    options: pd.DataFrame, deadline_s: float | None, budget_usd: float | None
+) -> pd.Series:
+    """What each option of a workload is recommended as: `cheapest`, `fastest`, both or nothing."""
+    found = pd.Series("", index=options.index)
+    can = options[options.context.fillna("").eq("")]
+    known = can[can.evidence.ne(ESTIMATED)]
+    best = known if len(known) else can
+    in_time, cheap = _within(best, deadline_s, budget_usd)
+    if len(in_time):
+        found[in_time.billed_usd.idxmin()] = "cheapest"
+    if len(cheap):
+        fastest = cheap.elapsed_s.idxmin()
+        found[fastest] = "cheapest and fastest" if found[fastest] else "fastest"
+    return found
 
 
-def _unpriced(rows: pd.DataFrame | None) -> list[str]:
-    """The machines of one's own that cannot be compared, each with its best time."""
-    if rows is None or rows.empty:
-        return []
-    ordered = rows.sort_values("time_s", kind="stable")
-    said = [
-        f"{row.hardware_label} ({row.machine_id or row.hardware_id}, "
-        f"{'predicted ' if row.predicted else ''}{amounts.seconds(row.time_s)} with "
-        f"{names.framework(row.framework, row.variant)})"
-        for row in ordered.drop_duplicates(_MACHINE).fillna({"machine_id": ""}).itertuples()
-    ]
-    return [f"  Measured too, but without a price: {'; '.join(said)}."]
+def _joined(lines: list[str]) -> str:
+    wrapped = [textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in lines if line]
+    return "\n".join(wrapped) + "\n"
 
 
-def _terms(options: pd.DataFrame) -> str:
-    if options.terms.eq(choices.EPOCHS_ALONE).any():
-        return ", compared by epochs alone (the start of published ones is not known)"
-    return ""
-
-
-def _alone(options: pd.DataFrame, without: bool) -> list[str]:
-    """That only one machine is known, and what to do about it."""
-    machines = options[_MACHINE].fillna("").drop_duplicates()
-    if len(machines) > 1:
-        return []
-    known, then = "known", "measure one that you could rent (a quick run takes minutes)"
-    if without:
-        known, then = "known with its price", "price those below, or measure others"
-    return [f"Only one machine is {known}: {options.hardware_label.iloc[0]}. Next, {then}."]
-
-
-def _context(context: pd.DataFrame) -> list[str]:
-    """What others measured with what cannot be had today: no recommendation."""
-    shown = context.sort_values("marginal_usd").drop_duplicates("hardware_id").head(_FEW)
-    lines = ["For context, no recommendation (training alone, as published):"]
-    for _, option in shown.iterrows():
-        lines.append(
-            f"  {_name(option)}: {amounts.seconds(option.time_s)} for "
-            f"{amounts.dollars(option.marginal_usd)} ("
-            f"{names.price_kind(option.price_kind)}, {amounts.price(option.price_per_hour_usd)} an "
-            f"hour{_since(option)}; {option.source_id}: {option.context})"
-        )
-    if (left := context.hardware_id.nunique() - len(shown)) > 0:
-        lines.append(f"  {left} more in options.csv")
-    return lines
-
-
-def _beside(options: pd.DataFrame, context: pd.DataFrame) -> list[str]:
-    """The cheapest option beside the cheapest of the context, both by their epochs alone."""
-    ours, theirs = (rows.loc[rows.marginal_usd.idxmin()] for rows in (options, context))
-    first, second = sorted((ours, theirs), key=lambda one: one.marginal_usd)
-    # As far as two such times may differ by chance.
-    reach = spread.REACH * math.hypot(ours.deviation, theirs.deviation)
-    alike = second.marginal_usd <= first.marginal_usd * math.exp(reach)
-    chance = "; runs of one training differ as much" if alike else ""
-    return [
-        f"By epochs alone, as a published start is not known, {_name(first)} costs "
-        f"{amounts.dollars(first.marginal_usd)}, {_name(second)} "
-        f"{amounts.dollars(second.marginal_usd)}{chance}."
-    ]
-
-
-def _dates(options: pd.DataFrame) -> str:
-    """When the prices were those of the providers; that of the machine at hand has no date."""
-    dates = sorted(set(options.price_date.fillna("")) - {""})
-    if not dates:
-        return ""
-    return f", at prices of {dates[0]}" + (f" to {dates[-1]}" if len(dates) > 1 else "")
-
-
-def _cheapest(options: pd.DataFrame, deadline_s: float | None) -> list[str]:
-    """The cheapest that meets the deadline, and what differs from it by no more than chance."""
+def _within(
+    options: pd.DataFrame, deadline_s: float | None, budget_usd: float | None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The options that meet both limits where any does, else those that meet each."""
     in_time = options if deadline_s is None else choices.ends_by(options, deadline_s)
-    limit = "" if deadline_s is None else f" that ends within {amounts.seconds(deadline_s)}"
+    cheap = options if budget_usd is None else choices.within_budget(options, budget_usd)
+    both = in_time[in_time.index.isin(cheap.index)]
+    return (both, both) if len(both) else (in_time, cheap)
+
+
+def _recommended(
+    options: pd.DataFrame, deadline_s: float | None, budget_usd: float | None
+) -> list[str]:
+    """The cheapest that ends in time, what ties with it, and the fastest that can be afforded."""
+    in_time, cheap = _within(options, deadline_s, budget_usd)
+    limit = "" if deadline_s is None else f" within {amounts.seconds(deadline_s)}"
+    most = "" if budget_usd is None else f" for up to {amounts.dollars(budget_usd)}"
+    lines = []
     if in_time.empty:
         fastest = options.loc[options.elapsed_s.idxmin()]
-        return [f"Cheapest{limit}: none; the fastest is {_said(fastest)}."]
-    best = in_time.loc[in_time.billed_usd.idxmin()]
-    lines = [f"Cheapest{limit}: {_said(best)}."]
-    tied = choices.tied_with(in_time, best)
-    if len(tied):
-        ties = "; ".join(
-            f"{_name(option)}{_kind(option)}" for _, option in tied.head(_FEW).iterrows()
-        )
-        ties += f"; and {len(tied) - _FEW} more" if len(tied) > _FEW else ""
-        lines.append(f"A tie: no difference in cost is shown between it and {ties}.")
+        lines.append(f"Cheapest{limit}: none; the fastest is {_said(fastest)}.")
+    else:
+        best = in_time.loc[in_time.billed_usd.idxmin()]
+        lines.append(f"Cheapest{limit}: {_said(best)}.")
+        lines += _tie(in_time, best)
+    if cheap.empty:
+        cheapest = options.loc[options.billed_usd.idxmin()]
+        lines.append(f"Fastest{most}: none; the cheapest is {_said(cheapest)}.")
+    else:
+        fastest = cheap.loc[cheap.elapsed_s.idxmin()]
+        is_same = len(in_time) and fastest.name == in_time.billed_usd.idxmin()
+        lines.append(f"Fastest{most}: {'the same' if is_same else _said(fastest)}.")
     return lines
 
 
-def _fastest(options: pd.DataFrame, budget_usd: float | None) -> str:
-    cheap = options if budget_usd is None else choices.within_budget(options, budget_usd)
-    limit = "" if budget_usd is None else f" for at most {amounts.dollars(budget_usd)}"
-    if cheap.empty:
-        cheapest = options.loc[options.billed_usd.idxmin()]
-        return f"Fastest{limit}: none; the cheapest is {_said(cheapest)}."
-    return f"Fastest{limit}: {_said(cheap.loc[cheap.elapsed_s.idxmin()])}."
+def _tie(in_time: pd.DataFrame, best: pd.Series) -> list[str]:
+    """What differs from the cheapest by no more than chance, where both were measured."""
+    tied = choices.tied_with(in_time, best).drop_duplicates([*_MACHINE, "framework"])
+    if tied.empty or best.evidence == ESTIMATED:
+        return []
+    more = f" and {len(tied) - 1} more" if len(tied) > 1 else ""
+    return [f"A tie: no difference in cost is shown to {_name(tied.iloc[0])}{more}."]
+
+
+def _beyond(
+    known: pd.DataFrame,
+    estimated: pd.DataFrame,
+    deadline_s: float | None,
+    budget_usd: float | None,
+) -> list[str]:
+    """The estimate that is cheaper than all that was measured, even at the end of its range.
+
+    Or that alone meets what is asked for.
+    """
+    could = _within(estimated, deadline_s, budget_usd)[0]
+    if known.empty or could.empty:
+        return []
+    best = could.loc[could.billed_usd.idxmin()]
+    in_time = _within(known, deadline_s, budget_usd)[0]
+    if in_time.empty:
+        return [f"Not measured, but by its estimate: {_said(best)}."]
+    is_cheaper = best.billed_high < in_time.billed_usd.min()
+    return [f"Probably cheaper, not measured: {_said(best)}."] if is_cheaper else []
 
 
 def _said(option: pd.Series) -> str:
-    return (
-        f"{_name(option)}, {_span(option, 'elapsed', amounts.seconds)} for "
-        f"{_span(option, 'billed', amounts.dollars)} ("
-        f"{names.price_kind(option.price_kind)}, {amounts.price(option.price_per_hour_usd)} an hour"
-        f"{_since(option)}{_notes(option)}{_break_even_rate(option)})"
-    )
+    """An option in a sentence, with what is known of it."""
+    usd, notes = amounts.dollars(option.billed_usd), ", ".join(_notes(option))
+    said = f"{_name(option)}, {option.evidence} {_span(option)}, {usd}"
+    return f"{said} ({notes})" if notes else said
 
 
-def _since(option: pd.Series) -> str:
-    dated = pd.notna(option.price_date) and option.price_date
-    return f" on {option.price_date}" if dated else ""
-
-
-def _break_even_rate(option: pd.Series) -> str:
-    """How often a machine may be interrupted before it costs as much as on demand."""
-    rate = option.break_even_per_hour
-    if pd.isna(rate):
-        return ""
-    said = f"{rate:.2g} times an hour" if rate < _RARE_LIMIT else "more than once a minute"
-    return f"; costs as much as on demand if interrupted {said}"
-
-
-def _kind(option: pd.Series) -> str:
-    return f" ({names.price_kind(option.price_kind)})"
+def _notes(option: pd.Series) -> list[str]:
+    notes = [] if option.price_kind == "on_demand" else [names.price_kind(option.price_kind)]
+    if option.evidence == "measured" and option.runs == 1:
+        notes.append("a single run")
+    said = [note for note in remarks.of_option(option) if note not in ("predicted", ESTIMATED)]
+    return [*notes, *said]
 
 
 def _name(option: pd.Series) -> str:
@@ -210,140 +169,143 @@ def _name(option: pd.Series) -> str:
     return f"{name} [{option.apart}]" if option.apart else name
 
 
-def _notes(option: pd.Series) -> str:
-    notes = []
-    if option.source_id != OWN:
-        notes.append(f"as published, {option.source_id}")
-    if not option.predicted:
-        notes.append("a single run" if option.runs == 1 else f"median of {option.runs} runs")
-    notes += remarks.of_option(option)
-    return "".join(f"; {note}" for note in notes)
+def _span(option: pd.Series) -> str:
+    value, ends = amounts.seconds(option.elapsed_s), (option.elapsed_low, option.elapsed_high)
+    if pd.isna(ends[0]) or ends[0] == ends[1]:
+        return value
+    return f"{value} [{' to '.join(map(amounts.seconds, ends))}]"
 
 
-def _span(option: pd.Series, what: str, say) -> str:
-    value = say(option[f"{what}_usd" if what == "billed" else f"{what}_s"])
-    low, high = option[f"{what}_low"], option[f"{what}_high"]
-    return value if pd.isna(low) or low == high else f"{value} [{say(low)} to {say(high)}]"
-
-
-def _table(options: pd.DataFrame) -> list[str]:
-    """The Pareto-optimal options, and of each other machine of one's own the cheapest."""
-    worth_it = options[options.efficient.astype(bool)]
-    own = options[options.source_id.eq(OWN)].sort_values("billed_usd", kind="stable")
-    own = own.drop_duplicates(_MACHINE)
-    keys = [tuple(key) for key in worth_it[_MACHINE].fillna("").itertuples(index=False)]
-    missing = [tuple(key) not in keys for key in own[_MACHINE].fillna("").itertuples(index=False)]
-    shown = pd.concat([worth_it, own[missing]])
-    ordered = shown.sort_values("elapsed_s")
-    rows = [("Pareto-optimal: nothing is both faster and cheaper", "time", "bill", "cheapest with")]
-    rows += [
+def _table(known: pd.DataFrame, estimated: pd.DataFrame) -> list[str]:
+    """The best machines: those that were measured first; of each the cheapest."""
+    rows = [_best(known), _best(estimated)]
+    # Both kinds have their place.
+    first = rows[0].head(_ROWS - min(len(rows[1]), _ROWS // 2))
+    shown = pd.concat([first, rows[1].head(_ROWS - len(first))])
+    told = [("machine and framework", "evidence", "time", "bill", "an hour", "price of")]
+    told += [
         (
-            f"{_name(option)} ({names.price_kind(option.price_kind)}{_notes(option)}"
-            f"{'' if option.efficient else '; another is faster and cheaper'})",
-            amounts.seconds(option.elapsed_s),
-            amounts.dollars(option.billed_usd),
-            _chance(option.cheapest_probability) if len(options) > 1 else "",
+            _name(row),
+            row.evidence,
+            amounts.seconds(row.elapsed_s),
+            amounts.dollars(row.billed_usd),
+            f"{amounts.price(row.price_per_hour_usd)}{_kind(row.price_kind)}",
+            row.price_date if pd.notna(row.price_date) else "",
         )
-        for _, option in ordered.iterrows()
+        for _, row in shown.iterrows()
     ]
-    rest = 1 - ordered.cheapest_probability.sum()
-    if rest >= 0.005:
-        rows.append(("others", "", "", f"{rest:.0%}"))
-    widths = [max(len(row[place]) for row in rows) for place in range(4)]
+    widths = [max(len(row[place]) for row in told) for place in range(6)]
+    widths[0] = min(widths[0], WIDTH - sum(widths[1:]) - 2 * 6)
+    return ["  " + "  ".join(_cells(row, widths)).rstrip() for row in told]
+
+
+def _cells(row: tuple[str, ...], widths: list[int]) -> list[str]:
+    name = row[0] if len(row[0]) <= widths[0] else f"{row[0][: widths[0] - 3].rstrip()}..."
+    left = [name.ljust(widths[0]), row[1].ljust(widths[1])]
+    right = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
+    return [*left, *right]
+
+
+def _kind(kind: str) -> str:
+    return "" if kind == "on_demand" else f" {names.price_kind(kind)}"
+
+
+def _best(options: pd.DataFrame) -> pd.DataFrame:
+    """Of each machine the cheapest, those first that no other beats, from cheap to dear."""
+    ordered = options.sort_values(
+        ["efficient", "billed_usd"], ascending=[False, True], kind="stable"
+    )
+    ordered = ordered.assign(machine_id=ordered.machine_id.fillna(""))
+    ordered = ordered.drop_duplicates(_MACHINE).head(_ROWS)
+    return ordered.sort_values("billed_usd", kind="stable")
+
+
+def _terms(options: pd.DataFrame) -> str:
+    if options.terms.eq(choices.EPOCHS_ALONE).any():
+        return ", by epochs alone (no start of a published one is known)"
+    around = options.elapsed_s - options.time_s - options.overhead_s
+    return " with its start" + (
+        "" if around.max() >= 1 else "; boot is not counted (billing.boot_s)"
+    )
+
+
+def _unpriced(rows: pd.DataFrame | None) -> list[str]:
+    """The best of one's own machines that cannot be compared, and how many more there are."""
+    if rows is None or rows.empty:
+        return []
+    machines = rows.sort_values("time_s", kind="stable").drop_duplicates(_MACHINE)
+    best = machines.iloc[0]
+    predicted = "predicted " if best.predicted else ""
+    more = f" and {len(machines) - 1} more" if len(machines) > 1 else ""
     return [
-        "  " + "  ".join(
-            [row[0].ljust(widths[0]), *(row[n].rjust(widths[n]) for n in (1, 2, 3))]
-        )
-        for row in rows
-    ]  # fmt: skip
-
-
-def _chance(probability: float) -> str:
-    """A probability in words; what rests on few runs is never certain."""
-    if probability > _CERTAIN:
-        return f"over {_CERTAIN:.0%}"
-    return f"{probability:.0%}" if probability >= 1 - _CERTAIN else f"under {1 - _CERTAIN:.0%}"
-
-
-def _break_evens(options: pd.DataFrame, rental: Rental) -> list[str]:
-    """The epochs from which a GPU beats a CPU, and monthly billing hourly, where both exist."""
-    lines = []
-    for is_one in (options.gpu.astype(bool), options.price_kind.eq(prices.MONTHLY)):
-        if is_one.any() and not is_one.all():
-            ones, others = options[is_one], options[~is_one]
-            both = options.loc[[ones.billed_usd.idxmin(), others.billed_usd.idxmin()]]
-            if choices.tied_with(both, both.loc[both.billed_usd.idxmin()]).empty:
-                lines.append(_break_even(both.iloc[0], both.iloc[1], rental))
-            else:
-                named = " and ".join(_offered(option) for _, option in both.iterrows())
-                lines.append(f"No break-even of {named}: no difference in cost is shown.")
-    return lines
-
-
-def _break_even(first: pd.Series, second: pd.Series, rental: Rental) -> str:
-    """The number of epochs from which one option is cheaper than the other.
-
-    What a published training takes around its epochs is unknown; it is assumed to be the same as
-    for the other one.
-    """
-    owns = [option for option in (first, second) if option.source_id == OWN]
-    assumed = ""
-    if len(owns) == 1:
-        start = {"overhead_s": owns[0].start_s}
-        first, second = (pd.Series(dict(option) | start) for option in (first, second))
-        assumed = ", if both take as long to start"
-    for option, other in ((first, second), (second, first)):
-        number = choices.break_even_epochs(option, other, rental)
-        if number == 1:
-            ends = "for any number of epochs"
-        elif number is not None:
-            ends = f"from {number:,} epochs on"
-        else:
-            continue
-        return f"{_offered(option)} costs less than {_offered(other)} {ends}{assumed}."
-    return f"Neither {_offered(first)} nor {_offered(second)} stays the cheaper one."
-
-
-def _offered(option: pd.Series) -> str:
-    notes = remarks.of_offer(option)
-    return f"{_name(option)} ({', '.join(notes)})" if notes else _name(option)
-
-
-def _units(options: pd.DataFrame) -> list[str]:
-    best = options.loc[options.billed_usd.idxmin()]
-    parts = [
-        f"{amounts.dollars(value)} {what}"
-        for value, what in (
-            (best.per_epoch_usd, "per epoch"),
-            (best.per_million_samples_usd, "per million samples"),
-            (best.per_accuracy_point_usd, "per point of accuracy"),
-            (best.to_target_usd, "to the quality target"),
-        )
-        if pd.notna(value)
+        f"Measured, without a price: {best.hardware_label}{more}; {predicted}"
+        f"{amounts.seconds(best.time_s)} with {names.framework(best.framework, best.variant)}. "
+        "For this machine: price=USD_AN_HOUR."
     ]
-    return [f"Unit costs of {_name(best)}, training alone: {', '.join(parts)}."]
 
 
-def _caveats(options: pd.DataFrame) -> list[str]:
-    lines = []
-    if options.source_id.ne(OWN).all():
-        lines.append(f"None that was measured here is among them. {_OPTION}")
-    if options.source_id.ne(OWN).any():
-        lines.append(
-            "Published trainings ran on the software of then: GPUs older than the T4 do not run "
-            "the frameworks pinned here."
-        )
-    if options.predicted.any():
-        lines.append("Full runs (scale=full) take the place of predictions.")
-    few = options.predicted.astype(bool) | options.runs.lt(intervals.FEWEST_RUNS)
-    if few.any():
-        lines.append(
-            "Single runs, few runs and predictions have the spread that repeats of their kind have "
-            "shown. Ranges hold 95 of 100, in another hour too unless all were measured in one."
-        )
-    if (options.billing_increment_s.isna() & options.price_kind.ne(billing.OWNED)).any():
-        lines.append(
-            "Where a provider's increments or fees are not known, the bill is by the second, "
-            "without fees."
-        )
-    return lines
+def _left(options: pd.DataFrame, context: pd.DataFrame) -> list[str]:
+    """How much more there is, and where."""
+    machines = len(options[_MACHINE].fillna("").drop_duplicates())
+    said = f"{machines} machine{'s' * (machines > 1)}: results/advice/advice.csv"
+    return [f"{said}{_aside(context)}"]
+
+
+def _context(context: pd.DataFrame) -> list[str]:
+    return [f"C{_aside(context)[3:]}."] if len(context) else []
+
+
+def _aside(context: pd.DataFrame) -> str:
+    """What others measured with what cannot be had today: no recommendation."""
+    if context.empty:
+        return ""
+    best = context.loc[context.marginal_usd.idxmin()]
+    why = best.context.split("; ")[0]
+    return (
+        f"; context, no option: {best.hardware_label}, {amounts.seconds(best.time_s)}, "
+        f"{amounts.dollars(best.marginal_usd)} ({why})"
+    )
+
+
+def _next(workload: str, is_unpriced: bool) -> list[str]:
+    """What to do where nothing can be recommended."""
+    if is_unpriced:
+        return []
+    return [
+        "An estimate needs one run on a GPU; a CPU says little about GPUs. Measure here: "
+        f"snakemake --config workloads={workload} price=USD_AN_HOUR"
+    ]
+
+
+def _to_be_surer(
+    known: pd.DataFrame,
+    estimated: pd.DataFrame,
+    deadline_s: float | None,
+    budget_usd: float | None,
+) -> pd.Series | None:
+    """The estimate that would be the cheapest, if it is right; None where there is none."""
+    could = _within(estimated, deadline_s, budget_usd)[0]
+    could = could if len(could) else estimated
+    measured = _within(known, deadline_s, budget_usd)[0]
+    if could.empty or could.billed_usd.min() >= measured.billed_usd.min():
+        return None
+    return could.loc[could.billed_usd.idxmin()]
+
+
+def _surer(known: pd.DataFrame, surest: pd.Series | None) -> list[str]:
+    """What to measure next, and what that costs."""
+    if surest is not None:
+        usd = surest.price_per_hour_usd * _LOOK_S / 3600
+        now = math.sqrt(surest.elapsed_high / surest.elapsed_low)
+        # Ten minutes are a full run, or a prediction of it.
+        kind = spread.FULL if surest.elapsed_s < _LOOK_S else spread.PREDICTED
+        then = math.exp(spread.REACH * spread.shipped()[kind].later)
+        if then > _MUCH * now:
+            return []
+        return [
+            f"Surer: ten minutes on {surest.hardware_id} (about ${usd:.2f}) narrow its range "
+            f"from x{now:.2g} to x{then:.2g}."
+        ]
+    if known.predicted.astype(bool).any():
+        return ["Surer: full runs (scale=full) take the place of predictions."]
+    return []

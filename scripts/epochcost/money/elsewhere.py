@@ -1,0 +1,141 @@
+"""Trainings on machine types where nobody measured them: rows beside those of `repeats.summaries`.
+
+Pure functions over such rows.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from epochcost.estimate import Estimate, Knowledge, Measured, time_on
+from epochcost.estimate.transfer import REACH
+from epochcost.hardware import is_unsupported
+from epochcost.results.rows import OWN
+from epochcost.results.spreads import deviations
+from epochcost.statistics.spread import Spread
+
+ESTIMATED = "estimated"
+# What a row has beside the columns of `repeats.summaries`.
+ADDED = ["deviation", "evidence", "basis", "fits"]
+# One training, whatever it ran on.
+_TRAINING = ["workload", "framework", "variant", "settings", "recipe", "gpus_used"]
+# Of frameworks that take most of a GPU's memory when they start, a peak says nothing.
+_TAKE_ALL = ("keras-jax", "keras-tensorflow")
+# A peak that is so much of a memory fits; one so far above it may, as allocators keep what they
+# once had.
+_FITS, _MAY_FIT = 0.9, 1.1
+FITS, UNSURE, TOO_SMALL, UNKNOWN = "yes", "probably not", "no", "not known"
+
+
+def rows(
+    summaries: pd.DataFrame,
+    offered: Iterable[str],
+    catalogue: Mapping[str, Mapping[str, Any]],
+    known: Knowledge,
+    spreads: Mapping[str, Spread],
+) -> pd.DataFrame:
+    """A row for each training and machine type that nothing was measured of, but can be estimated.
+
+    The start is the median of those measured. `basis` says what an estimate rests on, and `fits`
+    whether the training has room in the memory of the GPU; where it has none, there is no row.
+
+    Args:
+        summaries: what was measured here, of which runs on GPUs count.
+        offered: the machine types that can be had, as `catalogue` names them.
+        spreads: how well the times that were measured are known.
+    """
+    own = summaries[summaries.source_id.eq(OWN) & summaries.gpus_used.fillna(0).gt(0)]
+    own = own.assign(deviation=deviations(own, spreads, one_hour=False))
+    measured = {tuple(key) for key in summaries[["workload", "hardware_id"]].to_numpy()}
+    made = []
+    for _, group in own.groupby(_TRAINING, dropna=False, sort=False):
+        for hardware in sorted(set(offered)):
+            entry = catalogue.get(hardware, {})
+            is_alike = entry.get("gpu_count") == int(group.gpus_used.iloc[0])
+            is_new = (group.workload.iloc[0], hardware) not in measured
+            if is_alike and is_new and not is_unsupported(entry.get("gpu")):
+                made += _row(group, hardware, entry, known)
+    return pd.DataFrame(made, columns=[*summaries.columns, *ADDED])
+
+
+def _row(
+    group: pd.DataFrame, hardware: str, entry: Mapping[str, Any], known: Knowledge
+) -> Iterator[dict[str, Any]]:
+    """The row of a training on a machine type; nothing where it has none."""
+    gpu, first = known.of_hardware(entry), group.iloc[0]
+    if gpu is None:
+        return
+    fits = _room(group, entry.get("gpu_memory_gib") or known.gpus[gpu].memory)
+    found = time_on(measured(group), gpu, int(first.gpus_used), precision(first.settings), known)
+    if not isinstance(found, Estimate) or fits == TOO_SMALL:
+        return
+    # What was measured is no surer than it is, either.
+    around = REACH * group.deviation.max()
+    low, high = (
+        found.seconds * math.exp(side * math.hypot(math.log(end / found.seconds), around))
+        for side, end in ((-1, found.low), (1, found.high))
+    )
+    yield dict(first) | {
+        "hardware_id": hardware,
+        "hardware_label": entry["label"],
+        "vcpus": entry.get("vcpus"),
+        "gpu": entry["gpu"],
+        **dict.fromkeys(("machine", "machine_id", "host", "driver", "copy_of", "shipped"), ""),
+        **{"source_id": ESTIMATED, "evidence": ESTIMATED, "predicted": False},
+        **{"runs": 0, "machines": 0, "mixed_hosts": False, "noisy_runs": 0, "paused_s": 0.0},
+        **{"time_confidence": None, "metric_value": None, "quality_reached": None},
+        **{"gpu_busy": None, "gpu_memory_gib": None},
+        "overhead_s": group.overhead_s.median(),
+        "start_s": group.start_s.median(),
+        "time_s": found.seconds,
+        "time_low": low,
+        "time_high": high,
+        "deviation": math.log(high / low) / 2 / REACH,
+        "basis": basis(found),
+        "fits": fits,
+    }
+
+
+def measured(group: pd.DataFrame) -> list[Measured]:
+    return [
+        Measured(
+            row.gpu, int(row.gpus_used), precision(row.settings), row.framework, row.time_s,
+            None if pd.isna(row.gpu_busy) else row.gpu_busy,
+        )
+        for row in group.itertuples()
+    ]  # fmt: skip
+
+
+def precision(settings: Any) -> str:
+    """The arithmetic of a training, as the reference speeds call it.
+
+    By default convolutions and recurrent layers use TF32 in all frameworks, where a GPU has it. Of
+    an own training nobody knows it; it is taken to be the same.
+    """
+    return "bf16" if "precision=bfloat16" in str(settings) else "tf32"
+
+
+def basis(found: Estimate) -> str:
+    """What an estimate rests on, in words."""
+    networks = f", {found.networks} networks" if found.networks else ""
+    waits = "; mostly waits for the host" if found.host_bound else ""
+    return f"{found.kind}{networks}, from {found.through[0]}{waits}"
+
+
+def _room(group: pd.DataFrame, memory_gib: float | None) -> str:
+    """Whether a training has room in the memory of a GPU."""
+    peak = group.gpu_memory_gib.max()
+    if pd.isna(peak) or not memory_gib or group.framework.iloc[0] in _TAKE_ALL:
+        return UNKNOWN
+    share = peak / memory_gib
+    return FITS if share <= _FITS else UNSURE if share <= _MAY_FIT else TOO_SMALL
+
+
+def evidence(table: pd.DataFrame) -> list[str]:
+    """How the time of each row is known, for rows that are not estimated."""
+    return [
+        "published" if row.source_id != OWN else "predicted" if row.predicted else "measured"
+        for row in table.itertuples()
+    ]

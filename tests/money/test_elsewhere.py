@@ -1,0 +1,202 @@
+"""Options on machines that nobody measured: estimated, in their own class, or refused."""
+
+from types import SimpleNamespace
+
+import measured
+import pandas as pd
+import pytest
+
+from epochcost import ROOT, estimate, schemas
+from epochcost.errors import InputError
+from epochcost.models import workloads
+from epochcost.money import elsewhere, options, prices, wishes
+from epochcost.money.market import Market
+from epochcost.results import published, rows, tables
+from epochcost.results.repeats import summaries
+from epochcost.results.spreads import known as spreads_of
+from epochcost.settings import Settings
+from epochcost.show import advice
+
+CATALOGUE = schemas.read("hardware")
+BY_RATIOS = {"A100-80GB", "A100-40GB", "A100", "H100", "B200"}
+BY_SHEET = {"T4", "L4", "A10G", "L40S"}
+
+
+@pytest.fixture(scope="module")
+def knowledge() -> estimate.Knowledge:
+    return estimate.read()
+
+
+@pytest.fixture(scope="module")
+def shipped() -> pd.DataFrame:
+    """runs.csv of a fresh clone."""
+    labels = {name: one["label"] for name, one in CATALOGUE.items()}
+    made = [rows.run_row(one, "") for one in measured.read()]
+    return tables.runs_table([*published.runs(ROOT / "data/published", labels), *made])
+
+
+@pytest.fixture(scope="module")
+def make(shipped, knowledge):
+    """Makes options.csv of some of the runs of a fresh clone, at the prices of the newest book."""
+    offers = prices.load(ROOT / "data/published/prices.csv", ROOT / "config/prices.csv")
+    about = workloads.read()
+
+    def make(chosen=lambda runs: runs.index >= 0, local=None, machine="") -> pd.DataFrame:
+        market = Market(offers, "2026-07", local=local, machine_id=machine, catalogue=CATALOGUE)
+        return options.options_table(
+            shipped[chosen(shipped)], tables.epochs_table([]), about.complete_samples(),
+            about.recipes, market, knowledge=knowledge,
+        )  # fmt: skip
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def fresh(make) -> pd.DataFrame:
+    return make()
+
+
+def test_from_an_h200_today_s_gpus_are_estimated_each_with_its_interval(fresh):
+    found = fresh[fresh.evidence.eq("estimated") & fresh.workload.eq("cifar10_cnn")]
+    found = found[found.framework.eq("pytorch") & found.variant.eq("default")]
+    kinds = found.assign(kind=found.basis.str.split(",").str[0]).groupby("gpu").kind.first()
+    assert set(kinds.index) >= {"H100", "B200", *BY_SHEET}
+    assert set(kinds[kinds.index.isin(BY_SHEET)]) == {"data sheet"}
+    assert "data sheet" not in set(kinds[kinds.index.isin(BY_RATIOS)])
+    assert (found.elapsed_low < found.elapsed_s).all()
+    assert (found.elapsed_s < found.elapsed_high).all()
+    assert not set(found.gpu) & {"P100", "K80", "V100-16GB", "MI300X"}
+    assert found.basis.str.contains("from H200-SXM").all()
+    assert found.runs.eq(0).all() and found.metric_value.isna().all()
+
+
+def test_an_estimate_is_no_surer_than_what_it_is_made_of(shipped, knowledge):
+    own = shipped[shipped.workload.eq("imdb_fasttext") & shipped.framework.eq("keras-jax")]
+    own = summaries(own[own.gpu.ne("") & ~own.synthetic.astype(bool)])
+    spreads = spreads_of(shipped)
+    (row,) = elsewhere.rows(own, ["aws-p5.4xlarge"], CATALOGUE, knowledge, spreads).itertuples()
+    alone = estimate.time_on(elsewhere.measured(own), "H100", 1, "tf32", knowledge)
+    assert row.time_s == pytest.approx(alone.seconds)
+    assert row.time_high > alone.high and row.time_low < alone.low
+    assert row.deviation > spreads["full"].later
+
+
+def test_processors_alone_are_no_ground_for_an_estimate(make):
+    found = make(lambda runs: runs.gpus_used.fillna(0).eq(0))
+    assert found.evidence.ne("estimated").all()
+
+
+def test_machine_types_with_several_gpus_are_not_estimated_from_one(fresh):
+    estimated = fresh[fresh.evidence.eq("estimated")]
+    assert {CATALOGUE[name]["gpu_count"] for name in estimated.hardware_id} == {1}
+
+
+def test_what_was_measured_of_a_machine_type_is_not_estimated(shipped, make, fresh):
+    """A T4 with a run of PyTorch: no estimate of that workload there, whatever the framework."""
+    assert fresh.hardware_id.eq("gce-t4").any()
+    one = shipped[shipped.workload.eq("mnist_cnn") & shipped.machine_id.eq("b98faf98fac2")]
+    there = one.head(1).assign(
+        hardware_id="gce-t4", hardware_label="T4", machine_id="", host="", time_s=50.0, gpu="T4"
+    )
+    both = pd.concat([shipped, there], ignore_index=True)
+    found = options.options_table(
+        both, tables.epochs_table([]), workloads.read().complete_samples(),
+        workloads.read().recipes,
+        Market(prices.load(ROOT / "config/prices.csv"), "2026-07", catalogue=CATALOGUE),
+        knowledge=estimate.read(),
+    )  # fmt: skip
+    there = found[found.hardware_id.eq("gce-t4")]
+    assert set(there[there.workload.eq("mnist_cnn")].evidence) == {"predicted"}
+    assert set(there[there.workload.eq("cifar10_cnn")].evidence) == {"estimated"}
+
+
+@pytest.mark.parametrize(
+    ("peak_gib", "fits"), [(5.0, "yes"), (15.5, "probably not"), (30.0, None), (None, "not known")]
+)
+def test_what_does_not_fit_into_the_memory_is_no_option(shipped, knowledge, peak_gib, fits):
+    own = shipped[shipped.workload.eq("cifar10_cnn") & shipped.framework.eq("pytorch")]
+    own = summaries(own[own.gpu.ne("") & ~own.synthetic.astype(bool)])
+    own = own.assign(gpu_memory_gib=peak_gib)
+    found = elsewhere.rows(own, ["gce-t4"], CATALOGUE, knowledge, spreads_of(shipped))
+    assert list(found.fits) == ([] if fits is None else [fits])
+
+
+def test_frameworks_that_take_all_memory_say_nothing_of_it(fresh):
+    estimated = fresh[fresh.evidence.eq("estimated")]
+    assert set(estimated[estimated.framework.eq("keras-jax")].fits) == {"not known"}
+    assert set(estimated[estimated.framework.eq("pytorch")].fits) == {"yes"}
+
+
+def test_classes_are_compared_with_their_own_kind_alone(make):
+    """However cheap estimates are, what was measured has its own frontier and chances."""
+    local = prices.Price("local", 100.0, "on_demand", None, "config")
+    found = make(local=local, machine="b98faf98fac2")
+    for _, one in found[found.workload.eq("mnist_cnn")].groupby(found.evidence):
+        chances = one.cheapest_probability.sum()
+        assert chances == pytest.approx(0 if one.context.ne("").all() else 1)
+        assert one.efficient.any() == one.context.eq("").any()
+
+
+def test_an_estimate_never_outranks_a_measurement_in_the_advice(make, fresh):
+    own = fresh[fresh.evidence.eq("estimated") & fresh.workload.eq("mnist_cnn")]
+    dear = own.head(1).assign(
+        evidence="measured", hardware_label="here", billed_usd=9.0, billed_low=8.0, runs=1,
+        billed_high=10.0, source_id="own", basis="",
+    )  # fmt: skip
+    both = pd.concat([dear, own], ignore_index=True)
+    text = advice.text("mnist_cnn", both)
+    assert text.splitlines()[1].startswith("Cheapest: here with")
+    assert "Probably cheaper, not measured: RTX 3090, Vast.ai with PyTorch, estimated " in text
+    row = text.splitlines().index(next(line for line in text.splitlines() if "evidence" in line))
+    assert "measured" in text.splitlines()[row + 1], "what was measured comes first"
+    assert advice.recommended(both, None, None).iloc[0] == "cheapest and fastest"
+    cheap = both.assign(billed_usd=both.billed_usd.where(both.evidence.ne("measured"), 1e-6))
+    assert "Probably cheaper" not in advice.text("mnist_cnn", cheap)
+
+
+def test_the_advice_of_a_fresh_clone_is_ten_lines_of_a_hundred_columns(fresh):
+    for workload, found in fresh.groupby("workload"):
+        text = advice.text(workload, found.reset_index(drop=True), 3600.0, 1.0)
+        lines = text.splitlines()
+        assert len(lines) <= 10, text
+        assert max(map(len, lines)) <= 100, text
+    text = advice.text("cifar10_cnn", fresh[fresh.workload.eq("cifar10_cnn")], 3600.0, 1.0)
+    assert "Cheapest within 60 min: RTX 3090, Vast.ai with Keras JAX, estimated " in text
+    assert "2026-07-09" in text and "Basis of the RTX 3090: chained, 7 networks" in text
+    assert "Surer: ten minutes on vast-1x-rtx-3090-32-65536 (about $0.04)" in text
+
+
+def asked(**some) -> Settings:
+    empty = dict.fromkeys(("gpu", "provider", "region", "price_kind"))
+    return SimpleNamespace(**empty | {"exclude": []} | some)
+
+
+def test_wishes_are_met(fresh, knowledge):
+    def left(**some) -> pd.DataFrame:
+        return wishes.meeting(fresh, asked(**some), CATALOGUE, knowledge)
+
+    assert set(left(gpu="l4").gpu) == {"L4"}
+    assert {CATALOGUE[name]["provider"] for name in left(provider="aws").hardware_id} == {
+        "Amazon EC2"
+    }
+    assert len(left(provider="aws")) == len(left(provider="amazon ec2"))
+    assert set(left(price_kind="on_demand").price_kind) == {"on_demand"}
+    assert set(left(region="us-east-1").price_region) == {"us-east-1"}
+    assert "RTX3090" not in set(left(exclude=["vast", "RTX 3090"]).gpu)
+    assert not left(exclude=["vast"]).hardware_id.str.startswith("vast").any()
+    assert len(left()) == len(fresh)
+
+
+@pytest.mark.parametrize(
+    ("some", "said"),
+    [
+        ({"gpu": "L5"}, "config: gpu: unknown 'L5'; "),
+        ({"provider": "nebios"}, "no option is of 'nebios'; did you mean 'Nebius'?"),
+        ({"price_kind": "spott"}, "no option has 'spott'; did you mean 'spot'?"),
+        ({"exclude": ["gce-t5"]}, "no option is of 'gce-t5'; did you mean 'gce-t4'?"),
+    ],
+)
+def test_a_wish_that_nothing_meets_names_the_nearest(fresh, knowledge, some, said):
+    with pytest.raises(InputError) as error:
+        wishes.meeting(fresh, asked(**some), CATALOGUE, knowledge)
+    assert said in str(error.value)
