@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from epochcost import errors, schemas
 from epochcost.hardware import is_unsupported
 from epochcost.measure import activity
-from epochcost.money import billing, history, options, spot
+from epochcost.money import billing, hindsight, history, options, spot
 from epochcost.money import columns as of_costs
 from epochcost.money import tables as cost_tables
 from epochcost.record import outliers, types
@@ -44,6 +44,7 @@ TABLES = {
     "options": (options.options_table, options.COLUMNS),
     "spot": (spot.spot_table, spot.TABLE_COLUMNS),
     "costs": (cost_tables.costs_table, cost_tables.COST_COLUMNS),
+    "estimates": (hindsight.estimates_table, hindsight.COLUMNS),
     "history": (history.history_table, history.COLUMNS),
     "runs": (tables.runs_table, rows.RunRow),
     "epochs": (tables.epochs_table, rows.EpochRow),
@@ -63,12 +64,9 @@ FOR_PEOPLE = ("measure", "remote", "merge", "share", "prices", "unlock")
 
 
 def commands() -> str:
-    """The commands for people with their options, and a line for each of the others."""
+    """The commands for people with their options."""
     scripts = sorted((ROOT / "scripts").glob("*.py"))
-    own = [path for path in scripts if path.stem in FOR_PEOPLE]
-    lines = ["|called by rules|what it does|", "|---|---|"]
-    lines += [f"|`{path.name}`|{_help(path)[0]}|" for path in scripts if path not in own]
-    return "\n\n".join([*map(_command, own), "\n".join(lines)])
+    return "\n\n".join(_command(path) for path in scripts if path.stem in FOR_PEOPLE)
 
 
 def _command(path: Path) -> str:
@@ -127,10 +125,8 @@ def all_tables() -> str:
     parts += ["## In several tables", lines([one for one in meaning if times[one] > 1])]
     for table, columns in keys.items():
         about = TABLES[table][0].__doc__.splitlines()[0].partition(": ")[2]
-        shared = [one for one in columns if times[one] > 1 and one not in _IN_MOST]
         parts += [f"## {table}.csv", f"{about[0].upper()}{about[1:]}"]
         parts += [lines([one for one in columns if times[one] == 1])]
-        parts += [f"Also: {', '.join(shared)}."] if shared else []
     return "\n\n".join(filter(None, parts))
 
 
@@ -139,7 +135,6 @@ def _columns(names: str) -> str:
 
 
 # What tells trainings apart, and prices: not named again with each table.
-_IN_MOST = {*identity.GROUP, *billing.PRICE_COLUMNS}
 
 
 def _names(kind: Any) -> list[str]:

@@ -52,6 +52,7 @@ rule costs:
         recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),
         own_prices=KNOWN.price_book if prices.is_file(KNOWN.price_book) else [],
         spread="config/spread.csv",
+        reference=multiext("data/reference/", "speeds.csv", "gpus.csv", "intervals.csv"),
         code=sources_of("costs"),
     output:
         multiext(
@@ -61,6 +62,7 @@ rule costs:
             "options.csv",
             "frontier.csv",
             "spot.csv",
+            "estimates.csv",
             "history.csv",
         ),
     log:

@@ -2,7 +2,8 @@
 
 In: runs.csv and epochs.csv of results/tables/, data/published/, data/reference/, config/prices.csv
 and billing.csv.
-Out, in results/tables/, a CSV per table: costs, relative, options, frontier, spot, history.
+Out, in results/tables/, a CSV per table: costs, relative, options, frontier, spot,
+estimates, history.
 """
 
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 from epochcost import errors, estimate, files, schemas, settings
 from epochcost.measure import machine
 from epochcost.models import workloads
-from epochcost.money import history, market, options, spot
+from epochcost.money import hindsight, history, market, options, spot
 from epochcost.money import tables as cost_tables
 from epochcost.results import tables
 
@@ -33,7 +34,8 @@ def main() -> None:
     costs = cost_tables.costs_table(runs, prices)
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     relative = cost_tables.relative_table(runs, costs, baselines, *about, prices, kept)
-    choices = options.options_table(runs, epochs, *about, prices, kept, estimate.read())
+    knowledge = estimate.read()
+    choices = options.options_table(runs, epochs, *about, prices, kept, knowledge)
     rates, wait_s = chosen.spot.interruptions_per_hour, chosen.spot.wait_s
     for name, table in (
         ("costs", costs),
@@ -41,6 +43,7 @@ def main() -> None:
         ("options", choices),
         ("frontier", choices[choices.efficient.astype(bool)]),
         ("spot", spot.spot_table(relative, rates, wait_s, prices.rental)),
+        ("estimates", hindsight.estimates_table(runs, knowledge)),
         ("history", history.history_table(runs, choices, baselines)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)

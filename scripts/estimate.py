@@ -1,19 +1,23 @@
 """Print what the planned runs would take and cost, before anything is started.
 
 In: the plan (results/plan.csv, or another file with the columns hardware, workload, framework,
-variant, trial, recipe, data), records, published measurements, prices. Out: text on the screen.
+variant, trial, recipe, data), records, published measurements, reference speeds, prices. Out: text
+on the screen.
 With --most it exits with status 1 if the plan costs more.
 """
 
+from argparse import Namespace
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
 from epochcost import errors, files, hardware, schemas, settings
+from epochcost.estimate import Estimate, knowledge
 from epochcost.hardware import LOCAL
 from epochcost.measure import machine
 from epochcost.models import workloads
-from epochcost.money import billing, estimates, market
+from epochcost.money import billing, elsewhere, estimates, market
 from epochcost.results import published, rows, set_aside, tables
 from epochcost.show import estimate
 
@@ -23,6 +27,7 @@ def main() -> None:
     parser.add_argument("plan", type=Path, help="CSV with a row per planned run")
     parser.add_argument("--most", type=billing.amount, help="USD that the plan may cost")
     parser.add_argument("--records", type=files.folder, default=Path("results/runs"))
+    parser.add_argument("--measured", type=Path, default=Path("data/measured"))
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     settings.option(parser, "estimate")
     arguments = parser.parse_args()
@@ -40,6 +45,7 @@ def main() -> None:
         market.of(chosen, machine.facts().id, catalogue, arguments.published),
         recipes,
         machine.usable_cores(),
+        _foreseen(arguments, catalogue),
     )
     print(estimate.text(table, names | {LOCAL: "this machine"}))
     if chosen.precision:
@@ -47,9 +53,28 @@ def main() -> None:
             "For the precision that is asked for more rounds may follow, until "
             f"{chosen.budget_hours:g} hours of runs are spent; they are not in these numbers."
         )
-    usd = estimates.total(table).usd
-    if arguments.most is not None and usd > arguments.most:
-        raise errors.InputError(estimate.refusal(usd, arguments.most))
+    whole = estimates.total(table)
+    if arguments.most is not None and whole.usd_high > arguments.most:
+        raise errors.InputError(estimate.refusal(whole, arguments.most))
+
+
+def _foreseen(arguments: Namespace, catalogue: dict) -> estimates.Foreseen:
+    """Estimates from what was measured on other GPUs, which is read only where it is asked for."""
+
+    @cache
+    def known() -> tuple[knowledge.Knowledge, pd.DataFrame]:
+        found = rows.of_folder(arguments.records, {}, measured=arguments.measured)
+        runs = tables.of_newest_code(tables.runs_table(found.runs))
+        return knowledge.read(), runs[elsewhere.counts(runs)]
+
+    def foreseen(hardware: str, *training: str) -> Estimate | None:
+        everything, runs = known()
+        names = ("workload", "framework", "variant", "recipe")
+        for name, value in zip(names, training, strict=True):
+            runs = runs[runs[name].eq(value)]
+        return elsewhere.on(runs, catalogue.get(hardware, {}), everything)
+
+    return foreseen
 
 
 def _plan(path: Path, catalogue: dict, recipes: dict) -> pd.DataFrame:

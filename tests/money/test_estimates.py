@@ -9,6 +9,7 @@ import pytest
 from observed import typed
 
 from epochcost import ROOT
+from epochcost.estimate import Estimate
 from epochcost.models import workloads
 from epochcost.money import estimates, prices
 from epochcost.money.billing import Rental
@@ -29,7 +30,8 @@ def table(record, known):
 
     def make(
         scale: str, *planned: tuple[str, str, str, int], data="complete", cores=CORES,
-        batch_size=None, recipe_of="mnist_mlp", variant="default", **about,
+        batch_size=None, recipe_of="mnist_mlp", variant="default", foreseen=lambda *_: None,
+        **about,
     ) -> pd.DataFrame:  # fmt: skip
         other = {"batch_size": batch_size} if batch_size else {}
         recipe = recipe_id(RECIPES[recipe_of] | other)
@@ -48,6 +50,7 @@ def table(record, known):
             market,
             RECIPES,
             cores,
+            foreseen,
         )
 
     return make
@@ -131,7 +134,28 @@ def test_what_is_not_known_stays_unknown_and_is_counted(table):
     assert "K80: 1 run, " in text
     assert " at $0.4975 an hour (on-demand)" in text
     assert "gce-t4: 2 runs, an unknown time, an unknown cost" in text
-    assert "Unknown, never measured or published on gce-t4: mnist_mlp with PyTorch" in text
+    assert "Unknown, as no run on gce-t4 counts: mnist_mlp with PyTorch" in text
+
+
+def test_what_nobody_measured_is_estimated_and_counts_with_its_upper_end(table):
+    def foreseen(hardware, workload, *_):
+        assert (hardware, workload) == ("gce-p100", "mnist_mlp")
+        return Estimate(1000.0, 500.0, 3600.0, "data sheet", 0, ("T4", "P100"), ())
+
+    planned = ("gce-p100", "mnist_mlp", "keras-torch", 2)
+    found = table("full", planned, foreseen=foreseen)
+    (row,) = found.to_dict("records")
+    assert (row["basis"], row["seconds"], row["seconds_high"]) == ("estimated", 2000, 7200)
+    assert row["cost_high"] == pytest.approx(3.6 * row["cost_usd"], rel=0.01)
+    total = estimates.total(found)
+    assert total.untimed == total.unpriced == 0
+    text = estimate.text(found, {})
+    assert "33.3 min, " in text and " (up to $" in text and "2 estimated" in text
+    said = estimate.refusal(total, total.usd * 2)
+    assert said.startswith("the plan could cost $")
+    assert estimate.refusal(total, total.usd / 2).startswith("the plan would cost $")
+    # A part of the data is another training.
+    assert table("full", planned, foreseen=foreseen, data="subset").basis.iloc[0] == "unknown"
 
 
 def test_nothing_planned_is_said(table):

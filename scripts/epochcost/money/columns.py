@@ -45,6 +45,13 @@ MEANING = {
     "basis": "what an estimate rests on, and the GPU that was measured",
     "fits": "whether the memory of the GPU suffices, where that is estimated",
     "break_even_per_hour": "interruptions an hour from which on demand costs no more",
+    # What was estimated of what was measured.
+    "kind": "kind of the estimate, strongest first: `same GPU`, `equal software`, `ratios`, "
+    "`chained`, `data sheet`",
+    "estimated_s": "the time as estimated without what was measured there",
+    "estimated_low estimated_high": "ends of its interval, which holds 90 of 100",
+    "over_measured": "estimate over measurement",
+    "inside": "the measurement is inside of the interval",
     # With interruptions.
     "on_demand_per_hour_usd": "price of the same machine on demand",
     "on_demand_cost_usd": "cost on demand",

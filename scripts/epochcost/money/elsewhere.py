@@ -5,6 +5,7 @@ Pure functions over such rows.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -49,39 +50,37 @@ def rows(
     own = summaries[summaries.source_id.eq(OWN) & summaries.gpus_used.fillna(0).gt(0)]
     own = own.assign(deviation=deviations(own, spreads, one_hour=False))
     measured = {tuple(key) for key in summaries[["workload", "hardware_id"]].to_numpy()}
+    gpus = {name: known.of_hardware(catalogue.get(name, {})) for name in sorted(set(offered))}
+    can = {
+        name: (catalogue[name], gpu)
+        for name, gpu in gpus.items()
+        if gpu and not is_unsupported(catalogue[name]["gpu"])
+    }
     made = []
     for _, group in own.groupby(_TRAINING, dropna=False, sort=False):
-        for hardware in sorted(set(offered)):
-            entry = catalogue.get(hardware, {})
-            is_alike = entry.get("gpu_count") == int(group.gpus_used.iloc[0])
-            is_new = (group.workload.iloc[0], hardware) not in measured
-            if is_alike and is_new and not is_unsupported(entry.get("gpu")):
-                made += _row(group, hardware, entry, known)
+        workload, count = group.workload.iloc[0], int(group.gpus_used.iloc[0])
+        there = {
+            name: (entry, gpu)
+            for name, (entry, gpu) in can.items()
+            if entry["gpu_count"] == count and (workload, name) not in measured
+        }
+        made += _rows(group, there, known)
     return pd.DataFrame(made, columns=[*summaries.columns, *ADDED])
 
 
-def _row(
-    group: pd.DataFrame, hardware: str, entry: Mapping[str, Any], known: Knowledge
+def _rows(
+    group: pd.DataFrame, there: Mapping[str, tuple[Mapping[str, Any], str]], known: Knowledge
 ) -> Iterator[dict[str, Any]]:
-    """The row of a training on a machine type; nothing where it has none."""
-    gpu, first = known.of_hardware(entry), group.iloc[0]
-    if gpu is None:
-        return
-    fits = _room(group, entry.get("gpu_memory_gib") or known.gpus[gpu].memory)
-    found = time_on(measured(group), gpu, int(first.gpus_used), precision(first.settings), known)
-    if not isinstance(found, Estimate) or fits == TOO_SMALL:
-        return
+    """The rows of a training; none where nothing supports an estimate, or it has no room.
+
+    Args:
+        there: by machine type, its entry and its GPU as `known` names it.
+    """
+    first, seen = dict(group.iloc[0]), measured(group)
+    count, arithmetic = int(first["gpus_used"]), precision(first["settings"])
     # What was measured is no surer than it is, either.
     around = REACH * group.deviation.max()
-    low, high = (
-        found.seconds * math.exp(side * math.hypot(math.log(end / found.seconds), around))
-        for side, end in ((-1, found.low), (1, found.high))
-    )
-    yield dict(first) | {
-        "hardware_id": hardware,
-        "hardware_label": entry["label"],
-        "vcpus": entry.get("vcpus"),
-        "gpu": entry["gpu"],
+    common = first | {
         **dict.fromkeys(("machine", "machine_id", "host", "driver", "copy_of", "shipped"), ""),
         **{"source_id": ESTIMATED, "evidence": ESTIMATED, "predicted": False},
         **{"runs": 0, "machines": 0, "mixed_hosts": False, "noisy_runs": 0, "paused_s": 0.0},
@@ -89,16 +88,70 @@ def _row(
         **{"gpu_busy": None, "gpu_memory_gib": None},
         "overhead_s": group.overhead_s.median(),
         "start_s": group.start_s.median(),
+    }
+    found = {
+        gpu: time_on(seen, gpu, count, arithmetic, known)
+        for gpu in sorted({gpu for _, gpu in there.values()})
+    }
+    for hardware, (entry, gpu) in there.items():
+        estimate = found[gpu]
+        fits = _room(group, entry.get("gpu_memory_gib") or known.gpus[gpu].memory)
+        if isinstance(estimate, Estimate) and fits != TOO_SMALL:
+            yield common | _of_hardware(hardware, entry) | _timed(estimate, around) | {"fits": fits}
+
+
+def _of_hardware(hardware: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "hardware_id": hardware,
+        "hardware_label": entry["label"],
+        "vcpus": entry.get("vcpus"),
+        "gpu": entry["gpu"],
+    }
+
+
+def _timed(found: Estimate, around: float) -> dict[str, Any]:
+    """The time of an estimate, by how sure it and what it is made of are."""
+    low, high = (
+        found.seconds * math.exp(side * math.hypot(math.log(end / found.seconds), around))
+        for side, end in ((-1, found.low), (1, found.high))
+    )
+    return {
         "time_s": found.seconds,
         "time_low": low,
         "time_high": high,
         "deviation": math.log(high / low) / 2 / REACH,
         "basis": basis(found),
-        "fits": fits,
     }
 
 
+def on(runs: pd.DataFrame, entry: Mapping[str, Any], known: Knowledge) -> Estimate | None:
+    """What a training takes on a machine type, with its start; None where nothing supports it.
+
+    Args:
+        runs: its rows of runs.csv, on any machine.
+        entry: of the machine type in config/hardware.yaml.
+    """
+    seen = runs[runs.source_id.eq(OWN) & runs.gpus_used.fillna(0).gt(0)]
+    gpu = known.of_hardware(entry)
+    if seen.empty or gpu is None or is_unsupported(entry["gpu"]):
+        return None
+    first = seen.iloc[0]
+    found = time_on(measured(seen), gpu, int(first.gpus_used), precision(first.settings), known)
+    if not isinstance(found, Estimate):
+        return None
+    start_s = seen.overhead_s.fillna(0.0).median()
+    ends = (found.seconds + start_s, found.low + start_s, found.high + start_s)
+    return replace(found, **dict(zip(("seconds", "low", "high"), ends, strict=True)))
+
+
+def counts(runs: pd.DataFrame) -> pd.Series:
+    """Which runs say something of other machines: whole ones on real data, with a time."""
+    whole = runs.status.eq("ok") & runs.time_s.notna() & ~runs.synthetic.astype(bool)
+    return whole & runs.data_complete.astype(bool)
+
+
 def measured(group: pd.DataFrame) -> list[Measured]:
+    """What was measured of a training, for `estimate.time_on`."""
     return [
         Measured(
             row.gpu, int(row.gpus_used), precision(row.settings), row.framework, row.time_s,

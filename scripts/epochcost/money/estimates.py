@@ -1,9 +1,11 @@
 """What a plan will cost, estimated from existing runs before any of it is started."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from epochcost.estimate import Estimate
 from epochcost.hardware import LOCAL
 from epochcost.money import billing, prices
 from epochcost.money.billing import Rental
@@ -13,9 +15,11 @@ from epochcost.record.record import recipe_id
 from epochcost.results import repeats
 from epochcost.results.rows import OWN
 
-MEASURED, SIMILAR, PREDICTED, PUBLISHED, FULL, UNKNOWN = (
-    "measured", "another variant", "predicted", "published", "full run", "unknown",
+MEASURED, SIMILAR, PREDICTED, PUBLISHED, FULL, ESTIMATED, UNKNOWN = (
+    "measured", "another variant", "predicted", "published", "full run", "estimated", "unknown",
 )  # fmt: skip
+# What is estimated of a workload, framework, variant and recipe on a machine type.
+Foreseen = Callable[[str, str, str, str, str], Estimate | None]
 DATA = ("complete", "subset", "synthetic")
 # recipe: as records name it. data: one of DATA.
 PLAN_COLUMNS = ["hardware", "workload", "framework", "variant", "trial", "recipe", "data"]
@@ -27,10 +31,12 @@ COLUMNS = [
     "runs",
     "basis",
     "seconds",
+    "seconds_high",
     "price_kind",
     "price_per_hour_usd",
     "retired",
     "cost_usd",
+    "cost_high",
 ]
 
 
@@ -38,13 +44,15 @@ COLUMNS = [
 class Total:
     """Time and cost of the known part of a plan, and how many runs are unknown.
 
-    hours: of the runs whose time is known; usd: of those whose price is also known.
+    hours: of the runs whose time is known; usd: of those whose price is also known, and usd_high
+    at the upper end of what is estimated.
     """
 
     runs: int
     hours: float
     untimed: int
     usd: float
+    usd_high: float
     unpriced: int
 
 
@@ -55,16 +63,19 @@ def estimate_table(
     market: Market,
     recipes: dict[str, dict],
     cores: int,
+    foreseen: Foreseen = lambda *_: None,
 ) -> pd.DataFrame:
     """One row for the planned runs of one hardware, workload, framework, variant, recipe and data.
 
     `seconds` and `cost_usd` are totals of these runs, empty where unknown. `basis` says where the
     time comes from: a run of the same recipe on the same kind of data here (measured), one of
     another variant, a quick run of it (predicted), a published one, or, for a quick run, the full
-    one, which nearly always takes longer. On rented hardware each run is billed separately, at the
-    on-demand price if that is known, but what is paid by the month is paid once for all runs of a
-    hardware; the machine at hand costs only the time it is used. Hardware that its provider no
-    longer rents is counted at its last price; `retired` says since when.
+    one, which nearly always takes longer; where none of these is there, runs on other GPUs
+    (estimated). `seconds_high` and `cost_high` are upper ends of that, and else the same. On rented
+    hardware each run is billed separately, at the on-demand price if that is known, but what is
+    paid by the month is paid once for all runs of a hardware; the machine at hand costs only the
+    time it is used. Hardware that its provider no longer rents is counted at its last price;
+    `retired` says since when.
 
     Args:
         planned: PLAN_COLUMNS, a row per missing run.
@@ -72,6 +83,7 @@ def estimate_table(
         scale: of the planned runs.
         recipes: those of the published runs.
         cores: those available to trainings on the machine at hand.
+        foreseen: estimates what nobody measured.
     """
     offers, last_prices, since = _offers(market)
     ended = runs[runs.status.eq("ok") & runs.time_s.notna()]
@@ -84,19 +96,24 @@ def estimate_table(
         is_published = data != "subset" and _is_of(recipe, recipes.get(workload))
         same = _same_work(ended, hardware, workload, framework, recipe, data, is_published)
         basis, seconds = _seconds(same, variant, scale)
+        high = seconds
+        if seconds is None and data == "complete":
+            guess = foreseen(hardware, workload, framework, variant, recipe)
+            if guess is not None:
+                basis, seconds, high = ESTIMATED, guess.seconds, guess.high
         price = offers.get(hardware) or last_prices.get(hardware)
-        cost = None
+        cost = most = None
         if seconds is not None and price is not None:
             rental = billing.besides(price.price_kind, market.rental)
-            cost = len(group) * _bill(seconds, price, rental)
+            cost, most = (len(group) * _bill(one, price, rental) for one in (seconds, high))
         if cost is not None and hardware != LOCAL:
             _, paid_s = used.get(hardware, (price, 0.0))
             used[hardware] = price, paid_s + len(group) * (seconds + rental.seconds)
         rows.append(
             (hardware, workload, framework, variant, len(group), basis)
-            + (None if seconds is None else len(group) * seconds,)
+            + tuple(None if one is None else len(group) * one for one in (seconds, high))
             + ((price.price_kind, price.price_per_hour_usd) if price else ("", None))
-            + (since[hardware] if hardware in last_prices else None, cost)
+            + (since[hardware] if hardware in last_prices else None, cost, most)
         )
     return _with_months(pd.DataFrame(rows, columns=COLUMNS), used, market.rental)
 
@@ -123,7 +140,8 @@ def _with_months(
         elif price.monthly_fee_usd:
             fees = billing.Terms(0.0, monthly_fee_usd=price.monthly_fee_usd)
             table.loc[rows, "cost_usd"] += share * billing.bill_usd(seconds, fees, billing.NOTHING)
-    return table
+    # What is paid by the month is paid for the longer run, too.
+    return table.assign(cost_high=table.cost_high.astype(float).clip(lower=table.cost_usd))
 
 
 def _is_monthly(price: Price) -> bool:
@@ -169,6 +187,7 @@ def total(table: pd.DataFrame) -> Total:
         hours=float(table.seconds.fillna(0).sum()) / billing.HOUR_S,
         untimed=int(table.runs[table.seconds.isna()].sum()),
         usd=float(table.cost_usd.fillna(0).sum()),
+        usd_high=float(table.cost_high.fillna(0).sum()),
         unpriced=int(table.runs[table.cost_usd.isna()].sum()),
     )
 

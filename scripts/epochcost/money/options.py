@@ -363,12 +363,14 @@ def efficient(ordered: pd.DataFrame) -> list[bool]:
     Args:
         ordered: by bill, then by time.
     """
-    found, best = [], np.inf
-    for _, group in ordered.groupby("billed_usd", sort=False):
-        fastest = group.elapsed_s.min()
-        found += [seconds == fastest < best for seconds in group.elapsed_s]
-        best = min(best, fastest)
-    return found
+    if ordered.empty:
+        return []
+    seconds, usd = ordered.elapsed_s.to_numpy(float), ordered.billed_usd.to_numpy(float)
+    is_first = np.r_[True, usd[1:] != usd[:-1]]
+    # Of each row: where those of its bill begin, and the fastest of those that cost less.
+    begin = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
+    fastest = np.r_[np.inf, np.minimum.accumulate(seconds)][begin]
+    return list((seconds == seconds[begin]) & (seconds < fastest))
 
 
 def _drawn_times(row) -> np.ndarray:

@@ -40,7 +40,7 @@ def text(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
             for row in rows.itertuples()
         ]
         few = ", ".join(said[:_FEW]) + (f" and {len(said) - _FEW} more" * (len(said) > _FEW))
-        lines.append(f"Unknown, never measured or published on {hardware}: {few}.")
+        lines.append(f"Unknown, as no run on {hardware} counts: {few}.")
     return "\n".join(lines)
 
 
@@ -53,10 +53,12 @@ def _price(row: pd.Series) -> str:
     return f" at {amounts.price(row.price_per_hour_usd)} an hour ({kind})"
 
 
-def refusal(usd: float, most: float) -> str:
+def refusal(total: estimates.Total, most: float) -> str:
     """Why a plan is not started."""
+    could = "would" if total.usd > most else "could"
+    usd = total.usd if total.usd > most else total.usd_high
     return (
-        f"the plan would cost {amounts.dollars(usd)}, above max_cost_usd of "
+        f"the plan {could} cost {amounts.dollars(usd)}, above max_cost_usd of "
         f"{amounts.dollars(most)}; `snakemake estimate` itemises it"
     )
 
@@ -71,6 +73,8 @@ def _line(label: str, total: estimates.Total) -> str:
     cost = "an unknown cost"
     if total.unpriced < total.runs:
         cost = amounts.dollars(total.usd)
+        if amounts.dollars(total.usd_high) != cost:
+            cost += f" (up to {amounts.dollars(total.usd_high)})"
         if total.unpriced:
             cost = f"{cost} and more (the cost of {total.unpriced} is not known)"
     return f"{label}: {runs}, {hours}, {cost}"
