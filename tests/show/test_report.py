@@ -248,10 +248,11 @@ def test_where_a_quick_run_is_hardly_shorter_a_full_one_is_recommended(row, wall
         runs = [run, run | changes[0]]
     else:
         runs = [run | change for change in changes or [{}]]
-    found = answer.worth_a_full_run(pd.DataFrame(runs), HERE)
+    found = answer.worth_a_full_run(pd.DataFrame(runs), HERE, "price=0.1")
     assert bool(found) == said
     if said:
-        assert "for mnist_mlp: snakemake --config scale=full." in found[0]
+        command = "snakemake --config scale=full workloads=mnist_mlp frameworks=pytorch price=0.1"
+        assert f"for mnist_mlp: {command}." in found[0]
 
 
 def test_real_data_stand_for_generated_ones_and_full_runs_for_predictions(row):
