@@ -40,8 +40,9 @@ def main() -> None:
     here, container = about.id, os.environ.get("EPOCHCOST_CONTAINER")
     host = hosts.host_of(about, container)
     lost = answer.unusable(runs, here, arguments.given)
-    sentences = answer.sentences(own, baselines, here, host) + lost
-    sentences += answer.worth_a_full_run(runs, here, arguments.given) + answer.failures(runs)
+    bad = lost + answer.failures(runs)
+    sentences = answer.sentences(own, baselines, here, host)
+    sentences += answer.worth_a_full_run(runs, here, arguments.given)
     aside = tables.read(arguments.tables / "set_aside.csv")
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
     machines, paths = _read(arguments.records, set(aside.path), arguments.report.parent)
@@ -63,10 +64,11 @@ def main() -> None:
         links,
         here,
         {name: arguments.figures / f"{name}.svg" for name in ("history", f"history{page.NARROW}")},
+        bad,
     )
     files.write_text(arguments.report, html)
     # Shown on a terminal, which would obey control characters in a record.
-    lines = [errors.printable(sentence, _LONGEST) for sentence in sentences]
+    lines = [errors.printable(sentence, _LONGEST) for sentence in [*sentences, *bad]]
     measured = table.rows_of(own[tables.made_here(own)], here)
     if len(measured):
         lines += ["", table.written(measured, "text").rstrip()]
