@@ -47,7 +47,9 @@ onsuccess:
     if reports():
         for line in opening.set_aside(Path("results/tables/set_aside.csv"))[:10]:
             errors.say(line)
-        print("epochcost: the report is results/report.html")
+        if line := OPENED.without_price():
+            errors.say(line)
+        print("epochcost: the answer is results/answer.txt, the report results/report.html")
 
 
 refuse_unknown_targets()

@@ -5,8 +5,9 @@ import subprocess
 import tempfile
 
 from epochcost import lock
-from epochcost.measure import revision
+from epochcost.measure import crowd, revision
 from epochcost.plan import refusals, resources
+from epochcost.settings import REPEATED, TRAINED
 
 
 @cache
@@ -98,6 +99,8 @@ def before_trainings():
     with errors.in_one_line():
         lock.claim(Path(".snakemake"), OPENED.hardware_to_train())
     check_plan()
+    if not CLOUD and executor() is None and (said := crowd.warning(MACHINE)):
+        errors.say(said)
 
 
 def reports():
@@ -144,7 +147,7 @@ MEASURING = {"all", "measure"}
 @cache
 def say_what_is_read():
     """Say in a call that measures nothing what it reads, where that is not all it could be."""
-    if said := OPENED.read():
+    if said := OPENED.read(call.given(sys.argv, [*TRAINED, *REPEATED])):
         errors.say(said)
 
 

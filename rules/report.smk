@@ -1,5 +1,7 @@
 # Tables and figures -> the report page, the answer in words, and what full runs reached.
 
+import shlex
+
 
 rule report:
     """Write the report from the records that are there."""
@@ -17,11 +19,14 @@ rule report:
     localrule: True
     conda:
         "../envs/workflow.yaml"
+    params:
+        # What the calls that it suggests must repeat.
+        given=f"--given={shlex.join(call.given(sys.argv, REPEATED))}",
     message:
         "Writing the report"
     shell:
         "python scripts/report.py --report {output.page:q} --answer {output.answer:q} "
-        "> {log:q} 2>&1"
+        "{params.given:q} > {log:q} 2>&1"
 
 
 # To paste: of the tables that are there, or of the records.

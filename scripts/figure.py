@@ -40,22 +40,23 @@ def _drawn(arguments: Namespace) -> dict[str, Figure]:
     relative, options = (
         tables.read(arguments.tables / f"{name}.csv") for name in ("relative", "options")
     )
-    drawn = _machines(relative, baseline, list(schemas.read("hardware")))
+    drawn = _machines(relative, baseline, schemas.read("hardware"))
     drawn |= _to_choose_from(options, baseline.workload, arguments.settings)
     return {f"{baseline.workload}-{name}": figure for name, figure in drawn.items()}
 
 
 def _machines(
-    relative: pd.DataFrame, baseline: pd.Series, hardware: list[str]
+    relative: pd.DataFrame, baseline: pd.Series, hardware: dict[str, dict]
 ) -> dict[str, Figure]:
     """Time and cost side by side, and for a phone one below the other."""
     side_by_side = selection.side_by_side(relative)
-    rows = selection.rows_of(side_by_side, baseline.workload, baseline.baseline, hardware)
+    rows = selection.rows_of(side_by_side, baseline.workload, baseline.baseline, list(hardware))
+    gone = [name for name, entry in hardware.items() if "retired" in entry]
     one = rows[rows.time_relative.eq(1) & rows.source_id.eq(baseline.baseline)].iloc[0]
     price, here = baseline.price_per_hour_usd, machine.facts().id
     base = dots.Base("K80", "TensorFlow", baseline.price_book, price, one.time_s, one.cost_usd)
     return {
-        name: dots.draw(rows, baseline.workload, base, here, narrow)
+        name: dots.draw(rows, baseline.workload, base, here, narrow, gone)
         for name, narrow in (("machines", False), ("machines-narrow", True))
     }
 

@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     parser.add_argument("--report", type=Path, default=Path("results/report.html"))
     parser.add_argument("--answer", type=Path, default=Path("results/answer.txt"))
+    parser.add_argument("--given", default="", help="settings that a suggested call must repeat")
     arguments = parser.parse_args()
     relative = selection.side_by_side(tables.read(arguments.tables / "relative.csv"))
     baselines = pd.read_csv(arguments.published / "baselines.csv")
@@ -38,8 +39,10 @@ def main() -> None:
     about = machine.facts()
     here, container = about.id, os.environ.get("EPOCHCOST_CONTAINER")
     host = hosts.host_of(about, container)
-    sentences = answer.sentences(own, baselines, here, host) + answer.unusable(runs, here)
-    sentences += answer.worth_a_full_run(runs, here) + answer.failures(runs)
+    lost = answer.unusable(runs, here, arguments.given)
+    bad = lost + answer.failures(runs)
+    sentences = answer.sentences(own, baselines, here, host)
+    sentences += answer.worth_a_full_run(runs, here, arguments.given)
     aside = tables.read(arguments.tables / "set_aside.csv")
     sources = pd.read_csv(arguments.published / "sources.csv").fillna("")
     machines, paths = _read(arguments.records, set(aside.path), arguments.report.parent)
@@ -61,10 +64,11 @@ def main() -> None:
         links,
         here,
         {name: arguments.figures / f"{name}.svg" for name in ("history", f"history{page.NARROW}")},
+        bad,
     )
     files.write_text(arguments.report, html)
     # Shown on a terminal, which would obey control characters in a record.
-    lines = [errors.printable(sentence, _LONGEST) for sentence in sentences]
+    lines = [errors.printable(sentence, _LONGEST) for sentence in [*sentences, *bad]]
     measured = table.rows_of(own[tables.made_here(own)], here)
     if len(measured):
         lines += ["", table.written(measured, "text").rstrip()]

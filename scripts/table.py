@@ -1,6 +1,7 @@
 """Print the results of this machine as a table to paste: text, markdown, latex or csv.
 
-In: relative.csv of results/tables, data/published/baselines.csv. Out: text on the screen.
+In: relative.csv and runs.csv of results/tables, data/published/baselines.csv. Out: text on the
+screen.
 """
 
 from pathlib import Path
@@ -24,7 +25,13 @@ def main() -> None:
     relative = selection.side_by_side(tables.read(arguments.tables / "relative.csv"))
     baselines = pd.read_csv(arguments.published / "baselines.csv")
     own = answer.own_rows(relative, baselines)
-    found = table.rows_of(own[tables.made_here(own)], arguments.machine or machine.facts().id)
+    here = arguments.machine or machine.facts().id
+    found = table.rows_of(own[tables.made_here(own)], here)
+    runs = tables.read(arguments.tables / "runs.csv")
+    runs = runs[runs.machine_id.eq(here)]
+    if found.empty and (lost := answer.unusable(runs, here) + answer.failures(runs)):
+        print("No run on this machine has a time that counts:", *lost, sep="\n")
+        return
     print(table.written(found, arguments.settings.format), end="")
 
 

@@ -112,6 +112,14 @@ def test_a_home_that_cannot_be_written_gets_its_caches_elsewhere(tmp_path, monke
     assert os.environ["XDG_CACHE_HOME"] == str(tmp_path / "work/cache")
 
 
+def test_what_a_call_was_given_can_be_said_again():
+    words = ["report", "--config", "price=0.10", "data={source: auto}", "runs=2", "-n", "-Cseed=1"]
+    assert call.given(words, ["price", "data", "seed"]) == [
+        *("price=0.10", "data={source: auto}", "seed=1"),
+    ]
+    assert call.given(["price=0.10"], ["price"]) == []
+
+
 # Real calls, for what only Snakemake itself shows.
 
 
@@ -140,6 +148,9 @@ SYNTHETIC = ("--config", "data={source: synthetic}")
     [
         (["-n", "--config", "workloads"], "it is not key=value"),
         (["-n", "--config", "runs=2", "--config", "seed=3"], "--config is given twice"),
+        (["-n", "--config", "workload=mnist_mlp"], "to train it, say workloads=mnist_mlp"),
+        (["-n", "--config", "format=latex"], "only `snakemake table` uses it"),
+        (["-n", "table", "format=latex"], "format=latex: settings follow --config"),
         (["advize", *SYNTHETIC], "nothing makes 'advize'; did you mean 'advise'?"),
         (["fetch", *SYNTHETIC], "'fetch' makes many files, one by one, and is no target"),
         (["results/reprt.html", *SYNTHETIC], "did you mean 'results/report.html'?"),

@@ -1,6 +1,7 @@
 import fcntl
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -109,6 +110,22 @@ def test_who_waits_says_for_whom(give_signs, tmp_path, monkeypatch):
 def test_a_failure_that_is_recorded_is_said(give_signs):
     signs, _ = give_signs('run.failed("while in train: out of memory")')
     assert signs[-1].endswith(": failed while in train: out of memory (recorded)")
+
+
+def test_a_machine_that_is_busy_is_said_while_it_trains_and_at_its_end(give_signs):
+    """Cores of the machine that others keep busy count, those of the training do not."""
+    burns = "while True: pass"
+    others = [subprocess.Popen([sys.executable, "-c", burns]) for _ in range(os.cpu_count())]
+    try:
+        signs, _ = give_signs(
+            'run.epoch(1, 2)\ntime.sleep(2)\nrun.lost("others used 66% of the processors")'
+        )
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert any(re.search(r"epoch 1 of 2, .*; others use \d+% of the processors$", s) for s in signs)
+    assert signs[-1].endswith("; its time says nothing: others used 66% of the processors")
 
 
 def test_a_training_that_ends_badly_is_not_done(give_signs):

@@ -8,7 +8,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from epochcost import files, home
@@ -16,6 +16,9 @@ from epochcost.errors import SIGNATURE, InputError, nearest, one_line, short
 
 _SCHEMA = Path(__file__).resolve().parents[2] / "config/schemas/config.schema.json"
 _CONFIG, _CONFIG_FILES = ("--config", "-C"), ("--configfile", "--configfiles")
+_PROGRAMS = ("snakemake", "__main__.py")
+# Settings that one target uses: all others would be made without a word of them.
+_OF_ONE_TARGET = {"workload": "advise", "format": "table", "schedule": "schedule"}
 _KEY = re.compile(r"[a-zA-Z_][\w-]*\w")
 
 
@@ -54,7 +57,7 @@ def runs_jobs(command: Sequence[str], dryrun: bool) -> bool:
     """
     program, *words = command
     asked = {word.partition("=")[0] for word in words}
-    is_snakemake = Path(program).name in ("snakemake", "__main__.py")
+    is_snakemake = Path(program).name in _PROGRAMS
     return is_snakemake and not dryrun and asked.isdisjoint(_LOOKS)
 
 
@@ -105,6 +108,16 @@ def check_words(words: Sequence[str]) -> None:
                     check_file(path)
 
 
+def given(words: Sequence[str], keys: Iterable[str]) -> list[str]:
+    """The entries of --config that set some keys, as they were written."""
+    return [entry for entry in _entries(words) if entry.partition("=")[0] in keys]
+
+
+def _entries(words: Sequence[str]) -> list[str]:
+    """What follows --config."""
+    return [entry for value in _values(words, _CONFIG) for entry in value]
+
+
 def check_file(path: Path) -> None:
     """Refuse a file of settings that Snakemake cannot read, or not as this package does.
 
@@ -134,11 +147,20 @@ def check_targets(
         made: tells whether a rule makes a file.
 
     Raises:
-        InputError: it names the nearest target.
+        InputError: it names the nearest target; or the one that alone uses a setting.
     """
     program, *words = command
-    plain = [word for word in words if not (word[:1] == "-" or "=" in word or word.isdigit())]
-    if Path(program).name not in ("snakemake", "__main__.py") or targets.issuperset(plain):
+    for key, target in _OF_ONE_TARGET.items():
+        asked = given(words, [key]) if Path(program).name in _PROGRAMS else []
+        if asked and target not in words:
+            instead = short(f"; to train it, say {asked[0].replace(key, 'workloads', 1)}")
+            raise InputError(
+                f"--config {short(asked[0])}: only `snakemake {target}` uses it"
+                f"{instead if key == 'workload' else ''}"
+            )
+    settings = _entries(words)
+    plain = [word for word in words if not (word[:1] == "-" or word.isdigit() or word in settings)]
+    if Path(program).name not in _PROGRAMS or targets.issuperset(plain):
         return
     # Snakemake tells the Snakefile nothing of what it was asked for; its parser takes a while.
     from snakemake import cli
@@ -149,6 +171,8 @@ def check_targets(
         if (name in many and name not in asked.targets) or os.path.exists(name) or made(name):
             continue
         alike = [target for target in targets if ("/" in target) == ("/" in name)]
+        if name.partition("=")[0] in files.read_json(_SCHEMA)["properties"]:
+            raise InputError(f"{short(name)}: settings follow --config, after all targets")
         what = f"nothing makes '{short(name)}'"
         if name in many:
             what = f"'{name}' makes many files, one by one, and is no target"

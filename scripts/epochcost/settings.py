@@ -25,6 +25,8 @@ from epochcost.errors import InputError, nearest
 _PLAIN = "a path or an address without braces and control characters"
 
 Amount = Annotated[float, Field(ge=0)]
+# USD: more than any machine costs an hour.
+Rate = Annotated[float, Field(ge=0, le=1e6)]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 Names = Annotated[
@@ -84,7 +86,7 @@ class Data(Section):
 class Price(Section):
     """What this machine costs."""
 
-    per_hour_usd: Amount | None = _doc(
+    per_hour_usd: Rate | None = _doc(
         "price of this machine. Empty is unknown, and leaves costs empty. `--config price=0.10` is "
         "short for an on-demand price, for one command"
     )
@@ -266,7 +268,8 @@ class Settings(Section):
     )
     keep_disturbed: bool = _doc(
         "whether disturbed runs count beside undisturbed ones. Where all were disturbed they count "
-        "anyway, and their rows say so. Their quality always counts"
+        "anyway, and their rows say so. Their quality always counts. A time of which others took "
+        "too much (30 %) never does"
     )
     python: Pythons = _doc(
         "a Python of your own per family of frameworks, instead of the environment made from "
@@ -292,6 +295,16 @@ _PRICES = ("price_book", "price", "owned", "exchange_rates", "billing")
 PASSED_ON = (
     *("workloads", "frameworks", "variants", "scale"),
     *("seed", "batch_size", "time_limit_hours"),
+)
+# What says which runs are wanted.
+TRAINED = (
+    *("hardware", "workloads", "frameworks", "variants"),
+    *("scale", "runs", "again", "precision"),
+)
+# Of a command line, what the next call for the same needs again, beside what is trained.
+REPEATED = (
+    *("price", "owned", "price_book", "exchange_rates", "billing"),
+    *("data", "stage", "seed", "batch_size", "time_limit_hours", "python"),
 )
 # The keys that each command uses (scripts/<command>.py), and no others.
 USED_BY = {
@@ -438,6 +451,13 @@ def _check_values(values: dict[str, Any]) -> None:
         raise InputError("config: again and precision both say how many runs are wanted")
     if values["deadline"] is not None and not durations.seconds_of(values["deadline"]):
         raise InputError("config: deadline: nothing is trained in no time; such as 1h")
+    if values["budget"] == 0:
+        raise InputError("config: budget: nothing is rented for 0; leave it empty")
+    if "," in (values["workload"] or ""):
+        raise InputError(
+            f"config: workload: advise answers for one; for several say workloads="
+            f"{values['workload']}"
+        )
     if values["precision"] and values["scale"] != "full":
         raise InputError(
             "config: precision: a quick run predicts, and more of them make no prediction better; "

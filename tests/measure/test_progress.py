@@ -20,6 +20,8 @@ def test_what_was_noted_last_is_read(noted):
     assert progress.read(noted) == {}
     run.failed("while in train: " + "ä" * 500)
     assert progress.read(noted)["failed"].endswith("ä")
+    run.lost("others used 66% of the processors")
+    assert progress.read(noted) == {"lost": "others used 66% of the processors"}
     run.waits()
     assert progress.read(noted) == {"waits": True}
     run.prepares()

@@ -128,7 +128,10 @@ def test_one_sentence_says_so_and_what_to_do(make_tables, crowded):
         "time says nothing; when the machine is free, run: snakemake --config again=true "
         "workloads=mnist_mlp frameworks=keras-tensorflow"
     ]
-    (said,) = answer.unusable(runs, elsewhere)
+    (said,) = answer.unusable(runs, here, "price=0.10 seed=3")
+    assert said.endswith("frameworks=keras-tensorflow price=0.10 seed=3")
+    (said,) = answer.unusable(runs, elsewhere, "price=0.10")
+    assert "price" not in said, "that of this machine"
     assert f"with Keras TensorFlow on AMD EPYC, 2 cores ({here} kernel " in said
     assert "when that machine is free, run there: snakemake" in said
     other = made_later(crowded, 2)

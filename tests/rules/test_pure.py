@@ -113,3 +113,15 @@ def test_looking_asks_no_server(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert "mnist: its server is asked when jobs run" in done.stderr
+
+
+def test_looking_during_a_run_is_not_held_up_by_it(folder):
+    """Snakemake would say that the folder cannot be locked, as an error, and end well."""
+    locks = folder.folder / ".snakemake/locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    (locks / "0.output.lock").write_text(f"{folder.folder}/results/report.html\n")
+    try:
+        done = folder.snakemake("-n")
+    finally:
+        shutil.rmtree(locks)
+    assert "locked" not in done.stdout + done.stderr

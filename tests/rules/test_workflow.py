@@ -99,7 +99,9 @@ def test_a_call_says_what_it_did_and_little_else(done):
             rf"Training mnist_mlp/{framework}/default-1 \([12] of 2[^)]*\)\n", done.printed
         )
         assert f"epochcost: mnist_mlp/{framework}/default-1: done, " in done.output
-    assert "epochcost: the report is results/report.html" in done.output
+    assert (
+        "epochcost: the answer is results/answer.txt, the report results/report.html" in done.output
+    )
 
 
 def test_the_report_is_one_file_that_needs_no_network(done):

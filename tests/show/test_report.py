@@ -248,10 +248,11 @@ def test_where_a_quick_run_is_hardly_shorter_a_full_one_is_recommended(row, wall
         runs = [run, run | changes[0]]
     else:
         runs = [run | change for change in changes or [{}]]
-    found = answer.worth_a_full_run(pd.DataFrame(runs), HERE)
+    found = answer.worth_a_full_run(pd.DataFrame(runs), HERE, "price=0.1")
     assert bool(found) == said
     if said:
-        assert "for mnist_mlp: snakemake --config scale=full." in found[0]
+        command = "snakemake --config scale=full workloads=mnist_mlp frameworks=pytorch price=0.1"
+        assert f"for mnist_mlp: {command}." in found[0]
 
 
 def test_real_data_stand_for_generated_ones_and_full_runs_for_predictions(row):
@@ -275,6 +276,25 @@ def render(shown: list[dict] = (), runs: list[dict] = (), noted: list = (), mach
         noise.noise_table(noted),
         [],
     )
+
+
+def test_what_came_to_nothing_is_never_folded():
+    nothing = pd.DataFrame(columns=["run_id", "source_id", "status", "reason", "noise", "shipped"])
+    shown = pd.DataFrame(columns=["synthetic", "data_complete"]).astype(bool)
+    noted = noise.noise_table([])
+    html = page.render(["a"] * 9, shown, [], nothing, [], noted, [], bad=["its time says nothing"])
+    assert html.index("its time says nothing") < html.index("more to know")
+    assert "No run counts yet" in page.render([], shown, [], nothing, [], noted, [], bad=["x"])
+
+
+def test_the_best_rows_have_an_interval_and_say_which_machine_this_is(row):
+    rows = [row | {"later_low": 25.0, "later_high": 50.0}, row | {"machine_id": "ba" * 6}]
+    extra = {"time_relative_low": None, "time_relative_high": None, "price_date": "2026-01-01"}
+    extra |= {"price_book": "configured", "metric": "val_acc", "copy_of": "", "billed_usd": 1.0}
+    ours, other = page._all_cells(pd.DataFrame([one | extra for one in rows]), {}, HERE)
+    assert (ours["interval"], other["interval"]) == ("25 s to 50 s", "")
+    assert ours["hardware"] == "AMD EPYC, 2 cores (this machine)"
+    assert other["hardware"] == "AMD EPYC, 2 cores"
 
 
 def test_a_page_without_records_says_so():

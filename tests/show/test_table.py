@@ -2,10 +2,13 @@
 
 import csv
 import io
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
 
+from epochcost import ROOT
 from epochcost.show import table
 
 HOSTILE = '=HYPERLINK("x") | <b> \x1b[31m & $x_1$'
@@ -56,3 +59,18 @@ def test_hostile_text_is_text_in_all_of_them(rows):
 def test_without_a_result_that_is_said():
     nothing = pd.DataFrame(columns=list(table.COLUMNS))
     assert table.written(nothing, "text") == "Nothing was measured on this machine yet.\n"
+
+
+def test_where_runs_are_there_and_none_counts_that_is_said(make_tables, record, tmp_path):
+    """Others used nearly all of the machine: the record is there, and its time says nothing."""
+    crowded = record | {"noise": record["noise"] | {"others_cpu_share": 0.87}}
+    runs, _, relative = make_tables(crowded)
+    for name, made in (("runs", runs), ("relative", relative)):
+        made.to_csv(tmp_path / f"{name}.csv", index=False)
+    script, here = ROOT / "scripts/table.py", crowded["machine"]["id"]
+    done = subprocess.run(
+        [sys.executable, script, "--tables", tmp_path, "--machine", here],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("No run on this machine has a time that counts:\nmnist_mlp with")
+    assert "others used 87% of the processors" in done.stdout

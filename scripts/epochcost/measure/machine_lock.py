@@ -48,6 +48,18 @@ def hold(who: str = "") -> Iterator[float]:
         os.close(handle)
 
 
+def is_held() -> bool:
+    """Whether a training run of epochcost is on this machine."""
+    handle = _open()
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+
+
 def holder() -> str:
     """Who trains and since when, as far as that is noted."""
     try:

@@ -45,6 +45,10 @@ class Progress:
         """It failed, which its record says."""
         self._note({"failed": why})
 
+    def lost(self, why: str) -> None:
+        """It ended well, and its time says nothing."""
+        self._note({"lost": why})
+
     def _note(self, facts: dict[str, Any]) -> None:
         if self._file is None:
             return
@@ -54,7 +58,7 @@ class Progress:
 
 
 def read(file: int) -> dict[str, Any]:
-    """What was noted last: waits; or epoch, epochs, began, last_s; or failed; else nothing.
+    """What was noted last: waits; or epoch, epochs, began, last_s; or failed, lost; else nothing.
 
     Args:
         file: the descriptor that `Progress` writes to.

@@ -4,8 +4,9 @@ import csv
 import hashlib
 import json
 import os
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from epochcost import lock
 from epochcost.data import registry
 from epochcost.data.registry import Origin
 from epochcost.errors import SIGNATURE, InputError
+from epochcost.hardware import LOCAL
 from epochcost.measure import machine
 from epochcost.money import prices
 from epochcost.plan import runs, wanted
@@ -101,17 +103,35 @@ class Opened:
         ]
         return "\n".join(["hardware,workload,framework,variant,trial,recipe,data", *lines, ""])
 
-    def read(self) -> str:
-        """What a call that measures nothing reads, where that is not all it could be; else ''."""
-        there, missing = len(self.plan.existing), len(self.plan.missing)
+    def without_price(self) -> str:
+        """That a report has no cost of this machine, where it was measured and has no price."""
+        is_priced = self.known.owned or self.known.price.per_hour_usd is not None
+        if is_priced or not any(RunName.at(path).hardware == LOCAL for path in self.plan.existing):
+            return ""
+        return (
+            "this call has no price of this machine, so the report has none of its costs; give it "
+            "each time (--config price=0.10), or once in config/config.yaml"
+        )
+
+    def read(self, given: Sequence[str]) -> str:
+        """What a call that measures nothing reads, where that is not all it could be; else ''.
+
+        Args:
+            given: the settings of the call that say what is trained, as words.
+        """
+        there, missing = self.plan.existing, self.plan.missing
         if not there:
             return f"no run was made yet: {RECORDS} holds no records"
-        if missing:
-            return (
-                f"runs that are there: {there}; configured and missing: {missing} (`snakemake` "
-                "makes them)"
-            )
-        return ""
+        trained = {RunName.at(path).workload for path in there}
+        # Who trained something else was not asking for what config.yaml has.
+        if not missing or (not given and trained.isdisjoint(self.known.workloads)):
+            return ""
+        command = shlex.join(["snakemake", *(["--config", *given] if given else [])])
+        of = ", ".join(dict.fromkeys(run.workload for run in missing))
+        return (
+            f"runs that are there: {len(there)}; configured and missing: {len(missing)} of {of} "
+            f"(`{command}` makes them)"
+        )
 
 
 def begin(config: Mapping[str, Any], root: Path, call: Call) -> Opened:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -121,9 +122,19 @@ def read(given: Mapping[str, Any] | None = None, root: Path = ROOT) -> Wanted:
 def _check_book(keys: Settings, catalogue: Mapping[str, Any]) -> None:
     """Refuse an invalid price book, and a user's own file with mistakes."""
     prices.check_book(keys.price_book)
+    day = prices.day_of(keys.price_book)
+    if day and day < (first := _first_day()):
+        raise InputError(
+            f"'{keys.price_book}' is not a price book: the first known prices are of {first}"
+        )
     if prices.is_file(keys.price_book):
         published = {price.hardware_id for price in prices.load(_PUBLISHED_PRICES)}
         prices.of_file(Path(keys.price_book), keys.exchange_rates, published.union(catalogue))
+
+
+def _first_day() -> date:
+    """The day of the oldest price."""
+    return min(price.as_of for price in prices.load(_PUBLISHED_PRICES) if price.as_of)
 
 
 def _chosen(
@@ -280,5 +291,6 @@ def _check_division(wanted: Wanted) -> None:
             if framework in wanted.frameworks_of(workload) and batch % devices:
                 raise InputError(
                     f"{framework} cannot divide the batches of {workload}, {batch} samples, over "
-                    f"{devices} devices; leave one of the three out"
+                    f"{devices} devices; take a number that divides {batch}, or leave {framework} "
+                    f"or {workload} out"
                 )

@@ -37,18 +37,28 @@ def _paused(record: Record) -> str:
 def _crowded(record: Record) -> str:
     """That others used too much of the machine.
 
-    Of the processors that the run may use, others and the host took more than MOST_TAKEN. A
-    training on GPUs needs few processors: there, less than one was left for each GPU. How much
-    others used a GPU is in no record, only that they were there, which is a flag.
+    How much others used a GPU is in no record, only that they were there, which is a flag.
     """
     noise, machine = record.noise, record.machine
     others, stolen = noise.others_cpu_share or 0.0, noise.steal_share or 0.0
-    usable, there = machine.usable_cores, machine.logical_cores
-    # What the run may not use is there for others.
-    taken = max(0.0, (others + stolen) * there - (there - usable)) / usable
-    gpus = record.gpus_used
-    if taken <= MOST_TAKEN or (gpus and usable * (1 - taken) >= gpus):
+    there = machine.logical_cores
+    if not is_crowded((others + stolen) * there, there, machine.usable_cores, record.gpus_used):
         return ""
     if stolen > others:
         return f"the host gave {stolen:.0%} of the processors to others"
     return f"others used {others:.0%} of the processors"
+
+
+def is_crowded(busy: float, there: int, usable: int, gpus: int) -> bool:
+    """Whether others, and the host, take more than MOST_TAKEN of the processors of a run.
+
+    A training on GPUs needs few processors: there, less than one is left for each GPU.
+
+    Args:
+        busy: the cores that they use.
+        there, usable: the cores of the machine, and those that the run may use. What it may not use
+            is there for others.
+        gpus: how many GPUs it trains on.
+    """
+    taken = max(0.0, busy - (there - usable)) / usable
+    return taken > MOST_TAKEN and not (gpus and usable * (1 - taken) >= gpus)

@@ -123,7 +123,7 @@ def failures(runs: pd.DataFrame) -> list[str]:
     ]
 
 
-def unusable(runs: pd.DataFrame, machine_id: str) -> list[str]:
+def unusable(runs: pd.DataFrame, machine_id: str, given: str = "") -> list[str]:
     """Runs whose time says nothing, and how to repeat them: a sentence per workload and machine.
 
     Nothing is said of runs that were made again since.
@@ -131,6 +131,7 @@ def unusable(runs: pd.DataFrame, machine_id: str) -> list[str]:
     Args:
         runs: runs.csv.
         machine_id: the machine at hand.
+        given: the settings that a command must repeat (`settings.REPEATED`).
     """
     own = runs[made_here(runs)]
     lost = own[own.status.eq(UNUSABLE)]
@@ -139,12 +140,12 @@ def unusable(runs: pd.DataFrame, machine_id: str) -> list[str]:
     lost = lost[~made_again.to_numpy()].sort_values("started_at")
     keys = ["workload", "hardware_id", "hardware_label", "machine", "scale"]
     return [
-        _unusable(group, group.machine.iloc[0].partition(" ")[0] == machine_id)
+        _unusable(group, group.machine.iloc[0].partition(" ")[0] == machine_id, given)
         for _, group in lost.groupby(keys, sort=True)
     ]
 
 
-def _unusable(group: pd.DataFrame, is_here: bool) -> str:
+def _unusable(group: pd.DataFrame, is_here: bool, given: str) -> str:
     """The sentence for runs of one workload and scale on one machine."""
     newest = group.iloc[-1]
     trained = dict.fromkeys(zip(group.framework, group.variant, strict=True))
@@ -158,26 +159,35 @@ def _unusable(group: pd.DataFrame, is_here: bool) -> str:
         "again": "true",
         "hardware": newest.hardware_id if newest.hardware_id != LOCAL else "",
         "scale": newest.scale if newest.scale != "quick" else "",
-        "workloads": newest.workload,
-        "frameworks": ",".join(dict.fromkeys(group.framework)),
-        "variants": "" if set(group.variant) == {"default"} else ",".join(
-            dict.fromkeys(group.variant)
-        ),
-    }  # fmt: skip
-    command = " ".join(f"{key}={value}" for key, value in wanted.items() if value)
+    }
+    # The price at hand is not that of another machine.
+    command = _command(wanted, group, given if is_here else "")
     return (
         f"{said}; when {'the' if is_here else 'that'} machine is free, run"
-        f"{'' if is_here else ' there'}: snakemake --config {command}"
+        f"{'' if is_here else ' there'}: {command}"
     )
 
 
-def worth_a_full_run(runs: pd.DataFrame, machine_id: str) -> list[str]:
+def _command(wanted: dict[str, str], rows: pd.DataFrame, given: str) -> str:
+    """The command that trains what rows of runs.csv are of, with some settings."""
+    named = {
+        name: ",".join(dict.fromkeys(rows[name[:-1]]))
+        for name in ("workloads", "frameworks", "variants")
+    }
+    if named["variants"] == "default":
+        del named["variants"]
+    words = [f"{key}={value}" for key, value in (wanted | named).items() if value]
+    return " ".join(["snakemake --config", *words, *([given] if given else [])])
+
+
+def worth_a_full_run(runs: pd.DataFrame, machine_id: str, given: str = "") -> list[str]:
     """A sentence that names the workloads here whose full run takes hardly longer than a quick one.
 
     That is where most of both is start, as with few data or on a fast GPU.
 
     Args:
         runs: runs.csv.
+        given: as for `unusable`.
     """
     there = best_known(runs[made_here(runs) & runs.status.eq("ok")])
     quick = there[there.predicted.astype(bool) & there.machine_id.eq(machine_id)]
@@ -186,7 +196,7 @@ def worth_a_full_run(runs: pd.DataFrame, machine_id: str) -> list[str]:
         return []
     return [
         "A full run takes less than twice as long as the quick one, and measures, for "
-        f"{', '.join(sorted(long.workload.unique()))}: snakemake --config scale=full."
+        f"{', '.join(sorted(long.workload.unique()))}: {_command({'scale': 'full'}, long, given)}."
     ]
 
 

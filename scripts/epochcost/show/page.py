@@ -59,6 +59,7 @@ def render(
     links: Mapping[tuple, list[str]] | None = None,
     machine_id: str = "",
     history: Mapping[str, Path] | None = None,
+    bad: Sequence[str] = (),
 ) -> str:
     """The page as HTML.
 
@@ -73,6 +74,7 @@ def render(
         links: the records behind each row (`records_of`).
         machine_id: the machine at hand, whose rows stand out.
         history: the picture of what changed since 2017, wide and narrow.
+        bad: sentences about runs that came to nothing; never folded.
     """
     own = runs[made_here(runs)]
     noise = noise[noise.run_id.isin(own.run_id)]
@@ -83,6 +85,7 @@ def render(
     )
     return environment.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
         answer=answer,
+        bad=bad,
         most=_FIRST,
         first=with_picture[0] if with_picture else None,
         shown=_all_cells(_fastest(shown), links or {}, machine_id),
@@ -189,10 +192,12 @@ def _cells(row) -> dict[str, Any]:
         "cost_ratio": _plain(row.cost_relative),
         "billed_usd": _plain(row.billed_usd),
         "hourly": _plain(row.price_per_hour_usd),
-        "hardware": row.hardware_label,
+        "hardware": f"{row.hardware_label}{' (this machine)' if row.here else ''}",
         "framework": names.framework(row.framework, row.variant),
         "version": row.framework_version,
         "time": amounts.seconds(row.time_s),
+        "time_from": _plain(remarks.interval_of(row)[0]),
+        "interval": amounts.range_of_seconds(*remarks.interval_of(row)),
         "time_relative": "" if pd.isna(row.time_relative) else amounts.ratio(row.time_relative),
         "time_range": _range(row.time_relative_low, row.time_relative_high),
         "price": "" if pd.isna(row.price_per_hour_usd) else amounts.price(row.price_per_hour_usd),

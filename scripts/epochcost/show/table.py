@@ -40,14 +40,12 @@ def rows_of(own: pd.DataFrame, machine_id: str) -> pd.DataFrame:
 
 def _cells(row) -> list[str]:
     notes = [note for note in (row.apart, *remarks.of_row(row)) if note]
-    low, high = (
-        (row.time_low, row.time_high) if pd.notna(row.time_low) else (row.later_low, row.later_high)
-    )
+    low, high = remarks.interval_of(row)
     cells = [
         row.workload,
         names.framework(row.framework, row.variant),
         amounts.seconds(row.time_s),
-        "" if pd.isna(low) else f"{amounts.seconds(low)} to {amounts.seconds(high)}",
+        amounts.range_of_seconds(low, high),
         "" if pd.isna(row.time_relative) else amounts.ratio(row.time_relative),
         "" if pd.isna(row.cost_usd) else amounts.dollars(row.cost_usd),
         "" if pd.isna(row.cost_relative) else amounts.ratio(row.cost_relative),

@@ -15,7 +15,8 @@ from epochcost import files
 from epochcost.data import staging
 from epochcost.durations import worded
 from epochcost.errors import InputError
-from epochcost.measure import machine_lock, progress, variables
+from epochcost.measure import machine, machine_lock, progress, variables
+from epochcost.measure.crowd import Crowd
 from epochcost.record.names import parts_of_name
 from epochcost.record.types import FULL, OWN_TRAINING
 
@@ -85,6 +86,7 @@ def _watched(command: list, noted: int, signs: "Signs") -> int:
     """Run a training, with signs of life; returns its status."""
     # A process of its own, whose age is that of the training.
     process = subprocess.Popen(command, pass_fds=[noted])
+    signs.crowd = Crowd(machine.facts(), process.pid)
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     signal.signal(signal.SIGALRM, lambda *_: signs.give())
     signal.setitimer(signal.ITIMER_REAL, signs.every_s, signs.every_s)
@@ -112,6 +114,7 @@ class Signs:
         self._began, self._began_at = time.monotonic(), time.strftime("%H:%M:%S")
         self._changes = os.isatty(output)
         self.every_s = ON_TERMINAL_S if self._changes else EVERY_S
+        self.crowd: Crowd | None = None
 
     def give(self) -> None:
         """Say how far it is now, or what it waits for."""
@@ -122,12 +125,20 @@ class Signs:
             return self._say(f"prepares, for {self._so_far()}")
         left = progress.seconds_left(noted)
         ahead = f", about {worded(left)} left" if left else ""
-        return self._say(f"epoch {noted['epoch']} of {noted['epochs']}, {self._so_far()}{ahead}")
+        crowded = self.crowd and self.crowd.look()
+        beside = f"; {crowded}" if crowded else ""
+        where = f"epoch {noted['epoch']} of {noted['epochs']}"
+        return self._say(f"{where}, {self._so_far()}{ahead}{beside}")
 
     def end(self) -> None:
         """Say how it ended."""
-        why = progress.read(self._noted).get("failed")
-        self._say(f"failed {why} (recorded)" if why else f"done, {self._so_far()}", last=True)
+        noted = progress.read(self._noted)
+        said = f"done, {self._so_far()}"
+        if why := noted.get("failed"):
+            said = f"failed {why} (recorded)"
+        elif why := noted.get("lost"):
+            said += f"; its time says nothing: {why}"
+        self._say(said, last=True)
 
     def _so_far(self) -> str:
         return worded(time.monotonic() - self._began)

@@ -43,6 +43,7 @@ from epochcost.record.types import (
     Yardstick,
     encoded,
 )
+from epochcost.record.usable import why_unusable
 from epochcost.training.training import CHECKPOINTS, RECORDS, ROOT, Training
 
 
@@ -74,6 +75,8 @@ def run(training: Training) -> None:
         checkpoints.drop()
     if record.failure:
         progress.failed(_why(record.failure))
+    elif lost := why_unusable(record):
+        progress.lost(lost)
     for line in _remarks(training, record):
         print(f"epochcost: {line}", file=sys.stderr)
 

@@ -180,7 +180,43 @@ def test_the_title_says_what_was_found(relative):
     poor = shown.assign(quality_reached=shown.quality_reached.mask(shown.here, False))
     assert dots.finding(poor, "mnist_mlp") == "mnist_mlp: no run here reached the quality target"
     others = shown[~shown.here]
-    assert dots.finding(others, "mnist_mlp") == "mnist_mlp: P100 fastest, K80 cheapest"
+    assert dots.finding(others, "mnist_mlp") == "mnist_mlp: what others published"
+
+
+def test_the_title_is_about_machines_that_can_be_had(relative):
+    """Measured ones: what others published is a time of 2017, and the K80 cannot be rented."""
+    shown = rows_of(relative()).assign(here=False)
+    own = shown[shown.source_id.eq("own")].assign(hardware_label="this one")
+    fast = own.assign(hardware_id="gce-k80", hardware_label="K80", time_s=1.0, cost_usd=1e-6)
+    spot = own.assign(hardware_label="that one", time_s=9e9, cost_usd=1e-5)
+    spot = spot.assign(price_kind="spot", mixed_price_kinds=True)
+    others = shown[shown.source_id.ne("own")]
+    rows = pd.concat([others, own, fast, spot], ignore_index=True)
+    said = dots.finding(rows, "mnist_mlp", gone=["gce-k80"])
+    assert said == "mnist_mlp: this one fastest, that one cheapest (spot)"
+
+
+def test_a_single_full_run_looks_no_surer_than_repeats_have_shown(relative):
+    shown = rows_of(relative())
+    (one,) = shown[shown.source_id.eq("own")].to_dict("records")
+    full = pd.DataFrame([one]).assign(predicted=False, time_low=float("nan"))
+    figure = dots.draw(pd.concat([full, shown[1:]]), "mnist_mlp", BASE, HERE)
+    ends = [list(line.get_xdata()) for line in figure.axes[0].lines]
+    assert [one["later_low"], one["later_high"]] in ends
+    cost = one["cost_usd"] * one["later_high"] / one["time_s"]
+    assert any(cost == pytest.approx(line.get_xdata()[-1]) for line in figure.axes[1].lines)
+    assert any(text.get_text().startswith("Thin lines: ") for text in figure.texts)
+    plt.close(figure)
+
+
+def test_of_two_machines_of_one_name_it_is_said_which_has_no_price(relative):
+    shown = rows_of(relative())
+    own = shown[shown.source_id.eq("own")]
+    other = own.assign(machine_id="ba9876543210", cost_usd=float("nan"))
+    figure = dots.draw(pd.concat([shown, other]), "mnist_mlp", BASE, HERE)
+    (said,) = [text.get_text() for text in figure.texts if "No price" in text.get_text()]
+    assert said.endswith("(machine ba987654).")
+    plt.close(figure)
 
 
 @pytest.mark.parametrize("workload", ["mnist_mlp", "catsdogs_resnet50"])

@@ -95,11 +95,27 @@ def test_what_is_context_is_on_no_frontier_and_is_never_the_cheapest(choices):
     part = choices.assign(context="").assign(billed_usd=choices.billed_usd.mask(own, 9.0))
     part = part.assign(context=part.context.mask(~own, "a time of 2017"))
     _, title, grey = drawn(part)
-    assert f"of {own.sum()} option" in title
+    assert title == "mnist_mlp: one option is known"
     assert f"Cheapest: {choices.hardware_label[own].iloc[0]} " in grey
     figure, title, _ = drawn(choices.assign(context="a time of 2017"))
-    assert title == "mnist_mlp: no machine of today is known"
+    assert title == "mnist_mlp: no machine of today has a price"
     assert not [line for line in figure.axes[0].lines if line.get_drawstyle() == "steps-post"]
+    (legend,) = figure.legends
+    assert "context: no option today" in [text.get_text() for text in legend.get_texts()]
+
+
+def test_a_table_of_few_options_lists_no_context_beside_them(choices):
+    own, old = choices.source_id.eq("own"), choices.hardware_id.eq("gce-p100")
+    few = choices[own | old].assign(context="")
+    few = few.assign(context=few.context.mask(old, "a time of 2017"))
+    figure, *_ = drawn(few)
+    said = [text.get_text() for text in figure.texts]
+    assert f"{choices.hardware_label[own].iloc[0]} (this machine)" in said
+    assert f"Not listed, as they are context and no options today: {old.sum()}." in said
+    assert "a time of 2017" not in said
+    figure, *_, grey = drawn(few[few.context.ne("")])
+    assert [text.get_text() for text in figure.texts].count("a time of 2017") == old.sum()
+    assert "What others published is context" in grey
 
 
 def test_machines_at_one_price_an_hour_lie_on_a_line(choices):
@@ -189,6 +205,10 @@ def test_bills_that_are_training_alone_are_counted_and_not_drawn(choices):
     figure = bills.draw(bare, billing.NOTHING, "mnist_mlp")
     assert not figure.axes
     assert figure.texts[0].get_text() == "mnist_mlp: the bills are for training"
+    (only,) = bare[bare.billed_usd.gt(0)].head(1).itertuples()
+    figure = bills.draw(bare[bare.index == only.Index].assign(efficient=True), billing.NOTHING, "w")
+    said = figure.texts[1].get_text()
+    assert said == "At least 100% of the bill of the only option is training."
 
 
 @pytest.mark.parametrize("count", [2, 10, 60, 500])
@@ -249,7 +269,17 @@ def test_the_factors_of_a_history_begin_where_the_one_before_ends(past):
         edge += bar.get_width()
     assert edge == pytest.approx(row.whole)
     said = amounts.ratio(row.whole)
-    assert figure.texts[0].get_text() == f"One training here: {said} the cost of 2017"
+    title = f"1 of {len(past)} trainings measured: {said} the cost of 2017"
+    assert figure.texts[0].get_text() == title
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend[:3] == ["hourly price", "hardware and software", "in all"]
+
+
+def test_a_history_names_a_machine_and_its_framework_in_full(past):
+    row = past[past.now_usd.notna()].iloc[[0]]
+    long = row.assign(hardware_label="AMD EPYC, family 25 model 17, 2 cores", framework="pytorch")
+    (_, now) = [text.get_text() for text in pictured.draw(long).axes[0].texts]
+    assert " ".join(now.split()).endswith("AMD EPYC, family 25 model 17, 2 cores, PyTorch")
 
 
 def test_a_history_of_published_times_says_that_they_are_old(past):

@@ -96,7 +96,8 @@ def _grey(bills: pd.DataFrame, shown: pd.DataFrame) -> str:
     if bills.empty:
         return "No machine of today has a price and a time here."
     if shown.empty:
-        return f"Of each of the {len(bills)} best options, {bills.share.min():.0%} or more."
+        which = "the only option" if len(bills) == 1 else f"each of the {len(bills)} best options"
+        return f"At least {bills.share.min():.0%} of the bill of {which} is training."
     said = "The options that no other beats, cheapest first."
     return said if shown.terms.eq("with start").any() else f"{said} Starts are not known."
 

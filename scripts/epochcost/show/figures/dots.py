@@ -5,7 +5,8 @@ filled dot was measured in full, a hollow one is predicted from a quick run.
 """
 
 import textwrap
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
@@ -65,7 +66,12 @@ _VALUE = {"time": "time_s", "cost": "cost_usd"}
 
 
 def draw(
-    rows: pd.DataFrame, workload: str, base: Base, machine_id: str = "", narrow: bool = False
+    rows: pd.DataFrame,
+    workload: str,
+    base: Base,
+    machine_id: str = "",
+    narrow: bool = False,
+    gone: Collection[str] = (),
 ) -> plt.Figure:
     """Draw the machines of one workload.
 
@@ -74,15 +80,16 @@ def draw(
         base: what 1x is.
         machine_id: the machine at hand.
         narrow: for a phone: one panel below the other.
+        gone: hardware that nobody can rent any more.
     """
     style.apply()
     rows = rows[rows.time_relative.notna()].reset_index(drop=True)
     here = made_here(rows) & rows.machine_id.eq(machine_id)
-    rows = rows.assign(here=here, line=lines_of(rows, machine_id))
+    rows = _ranged(rows.assign(here=here, line=lines_of(rows, machine_id)))
     shown, left = choose(rows)
     order = list(dict.fromkeys(shown.line))
     frame = style.Frame(
-        56 if narrow else 122, finding(rows, workload), qualification(rows, base),
+        56 if narrow else 122, finding(rows, workload, gone), qualification(rows, base),
         list(_footer(shown, left)),
     )  # fmt: skip
     # On a phone, machines without a price have no line in the panel of costs.
@@ -95,6 +102,15 @@ def draw(
     if not narrow:
         both[1].tick_params(axis="y", labelleft=False)
     return figure
+
+
+def _ranged(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the ends of their thin lines; a cost is as uncertain as its time."""
+    ends = pd.DataFrame(map(remarks.interval_of, rows.itertuples()), rows.index, ["from", "to"])
+    ends = ends.astype(float)
+    named = {f"time_{end}": ends[end] for end in ends}
+    named |= {f"cost_{end}": rows.cost_usd * ends[end] / rows.time_s for end in ends}
+    return rows.assign(**named)
 
 
 def _panels(
@@ -159,7 +175,7 @@ def _panel(axes, shown: pd.DataFrame, order: list[str], panel: Panel, base: Base
     one = base.time_s if panel.column == "time" else base.cost_usd
     value = _VALUE[panel.column]
     drawn = shown[shown[value] > 0]
-    ends = [drawn[value], drawn[f"{panel.column}_low"], drawn[f"{panel.column}_high"]]
+    ends = [drawn[value], drawn[f"{panel.column}_from"], drawn[f"{panel.column}_to"]]
     seen = pd.concat([*ends, pd.Series([one])]).dropna()
     axes.set_xscale("log")
     axes.set_xlim(seen.min() / 1.6, seen.max() * 1.6)
@@ -191,10 +207,8 @@ def _panel(axes, shown: pd.DataFrame, order: list[str], panel: Panel, base: Base
 
 def _dot(axes, place: int, row, panel: Panel) -> None:
     mark = style.mark(row.framework)
-    value, low, high = (
-        getattr(row, name)
-        for name in (_VALUE[panel.column], f"{panel.column}_low", f"{panel.column}_high")
-    )
+    value = getattr(row, _VALUE[panel.column])
+    low, high = getattr(row, f"{panel.column}_from"), getattr(row, f"{panel.column}_to")
     if pd.notna(low) and pd.notna(high):
         axes.plot([low, high], [place, place], color=mark.colour, linewidth=1.3, zorder=2)
     axes.plot(
@@ -269,8 +283,11 @@ def _scales(axes, panel: Panel, one: float) -> None:
     above.tick_params(axis="x", labelsize=8.5, colors=style.FAINT, length=2)
 
 
-def finding(rows: pd.DataFrame, workload: str) -> str:
-    """The title: how the best row here compares with the K80; else who is best of the others."""
+def finding(rows: pd.DataFrame, workload: str, gone: Collection[str] = ()) -> str:
+    """The title: how the best row here compares with the K80; else who is best of the others.
+
+    These are machines that were measured with today's software and can be had.
+    """
     good = rows[~rows.quality_reached.eq(False)]
     here = good[good.here]
     if not here.empty:
@@ -283,12 +300,16 @@ def finding(rows: pd.DataFrame, workload: str) -> str:
         return f"{workload}: no run here reached the quality target"
     if good.empty:
         return f"{workload}: no run reached the quality target"
-    fastest = good.loc[good.time_s.idxmin()].hardware_label
+    today = good[good.source_id.eq(OWN) & ~good.hardware_id.isin(list(gone))]
+    if today.empty:
+        return f"{workload}: what others published"
+    fastest = today.loc[today.time_s.idxmin()].hardware_label
     said = f"{workload}: {fastest} is the fastest"
-    priced = good[(good.cost_usd > 0) & ~good.mixed_price_kinds.astype(bool)]
+    priced = today[today.cost_usd > 0]
     if not priced.empty:
-        cheapest = priced.loc[priced.cost_usd.idxmin()].hardware_label
-        both = f"{workload}: {fastest} fastest, {cheapest} cheapest"
+        cheapest = priced.loc[priced.cost_usd.idxmin()]
+        kind = f" ({names.price_kind(cheapest.price_kind)})" if cheapest.mixed_price_kinds else ""
+        both = f"{workload}: {fastest} fastest, {cheapest.hardware_label} cheapest{kind}"
         said = both if len(both) <= _LONGEST_TITLE else said
     return said if len(said) <= _LONGEST_TITLE else f"{workload}: what others measured"
 
@@ -307,10 +328,17 @@ def qualification(rows: pd.DataFrame, base: Base) -> str:
 
 
 def _footer(shown: pd.DataFrame, left: int) -> Iterable[str]:
+    lines = dict.fromkeys(shown.line)
     priced = set(shown[shown.cost_usd.notna()].line)
-    without = [line.split("\n")[0] for line in dict.fromkeys(shown.line) if line not in priced]
+    named = Counter(line.split("\n")[0] for line in lines)
+    without = [
+        name if named[name] == 1 else f"{name} ({kind})"
+        for name, kind in (line.split("\n") for line in lines if line not in priced)
+    ]
     if without:
-        yield f"No price known: {'; '.join(dict.fromkeys(without))}."
+        yield f"No price known: {'; '.join(without)}."
+    if shown.time_from.notna().any():
+        yield "Thin lines: the interval of the time; of a single full run, that for another hour."
     if left:
         yield f"{left} more machines are in the tables."
     if not all(_is_plain(row) for row in shown.itertuples()):

@@ -21,7 +21,9 @@ from epochcost.show.wording import amounts, names, remarks
 FEWEST = 4
 _PRICES = [0.01, 0.1, 1.0, 10.0, 100.0]
 _WIDTH, _HEIGHT, _LEFT, _BELOW, _LEGEND = 10.0, 5.6, 0.85, 0.55, 0.3  # inches
-_BEST = "#c44f00"
+_BEST, _PALE = "#c44f00", "#cccccc"
+# Options that a table lists.
+_LINES = 12
 # A deadline or budget so many times above all options is beyond the picture.
 _NEAR = 4
 # Where a name may stand, from its point: to the left and below, where no option can be; and else.
@@ -92,7 +94,9 @@ def title(shown: pd.DataFrame, workload: str) -> str:
     if shown.empty:
         return f"{workload}: no option with a price is known"
     if compared.empty:
-        return f"{workload}: no machine of today is known"
+        return f"{workload}: no machine of today has a price"
+    if len(compared) == 1:
+        return f"{workload}: one option is known"
     count = int(compared.efficient.sum())
     worth = "1 is" if count == 1 else f"{count} are"
     return f"{workload}: of {len(compared)} options {worth} worth it"
@@ -103,7 +107,9 @@ def _grey(shown: pd.DataFrame, options: pd.DataFrame) -> str:
     compared = shown[shown.context.eq("")]
     said = []
     if compared.empty:
-        said.append("What others published is context.")
+        said.append(
+            "One that was measured needs a price. What others published is context, no option."
+        )
     else:
         cheapest = compared.loc[compared.billed_usd.idxmin()]
         fastest = compared.loc[compared.elapsed_s.idxmin()]
@@ -122,20 +128,30 @@ def _said(option: pd.Series, amount: str) -> str:
 
 
 def _table(shown: pd.DataFrame, frame: style.Frame) -> plt.Figure:
-    """The options as lines of text, where a picture would show next to nothing."""
-    rows = list(shown.head(12).itertuples())
-    height = frame.above + 0.3 + 0.24 * (len(rows) + 1)
+    """The options as lines of text, where a picture would show next to nothing.
+
+    What is context would seem to be an option among them: it stands there alone, or is counted.
+    """
+    compared = shown[shown.context.eq("")]
+    listed = shown if compared.empty else compared
+    rows = list(listed.head(_LINES).itertuples())
+    left = len(listed) - len(rows)
+    frame.notes = [f"{left} more are in the tables."] * bool(left)
+    if context := len(shown) - len(listed):
+        frame.notes += [f"Not listed, as they are context and no options today: {context}."]
+    height = frame.above + 0.3 + 0.24 * (len(rows) + 1) + frame.below
     figure = plt.figure(figsize=(_WIDTH, height))
     frame.write(figure, 0)
-    columns = (("machine", 0.01), ("framework", 0.42), ("time", 0.62), ("bill", 0.74),
-               ("price", 0.86))  # fmt: skip
+    columns = (("machine", 0.01), ("framework", 0.38), ("time", 0.57), ("bill", 0.67),
+               ("price", 0.77), ("", 0.88))  # fmt: skip
     lines = [
         (
-            row.hardware_label,
+            f"{row.hardware_label}{' (this machine)' if row.here else ''}",
             names.framework(row.framework, row.variant),
             amounts.seconds(row.elapsed_s),
             amounts.dollars(row.billed_usd),
             names.price_kind(row.price_kind),
+            row.context.partition(";")[0] if row.context.startswith("a time") else "",
         )
         for row in rows
     ]
@@ -242,11 +258,12 @@ def _pairs(axes, shown: pd.DataFrame) -> None:
 def _point(axes, row) -> None:
     is_best = row.efficient or row.here
     colour = _BEST if row.efficient else style.INK if row.here else "#8a8a8a"
+    colour = _PALE if row.context else colour
     ring = row.price_kind in INTERRUPTIBLE
     axes.plot(
         row.elapsed_s, row.billed_usd, "o", markersize=8 if is_best else 4.5,
         markerfacecolor=style.PAPER if ring else colour, markeredgecolor=colour,
-        markeredgewidth=1.4, alpha=1.0 if is_best else 0.35 if row.context else 0.8,
+        markeredgewidth=1.4, alpha=1.0 if is_best or row.context else 0.8,
         zorder=4 if is_best else 3,
     )  # fmt: skip
 
@@ -299,7 +316,9 @@ def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:
                       markeredgecolor=colour, markeredgewidth=1.4,
                       markerfacecolor=style.PAPER if ring else colour)  # fmt: skip
 
-    handles = [dot("#8a8a8a", 4.5, "beaten, or context")]
+    handles = [dot("#8a8a8a", 4.5, "beaten")]
+    if shown.context.ne("").any():
+        handles.append(dot(_PALE, 4.5, "context: no option today"))
     if shown.efficient.any():
         handles.insert(0, dot(_BEST, 8, "worth it: no other is cheaper and faster"))
         handles.append(Patch(color=_BEST, alpha=0.12, label="where that line may be"))

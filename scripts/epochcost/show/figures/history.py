@@ -5,6 +5,8 @@ factors of that change, each beginning where the one before ends.
 """
 
 import math
+import textwrap
+from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -19,7 +21,9 @@ from epochcost.show.wording import amounts, names
 _ROW, _OVER, _UNDER, _LEGEND, _WIDTH = 0.62, 0.35, 0.35, 0.3, 10.0  # inches
 # The two panels: left edge and width in inches, the wide picture and the narrow one.
 _WIDE, _NARROW = ((1.95, 1.5), (6.5, 2.1)), ((1.7, 0.65), (1.2, 1.6))
-_TONES = {"price": "#9a9a9a", "hardware": "#5f5f5f", "software": "#2b2b2b", "both": "#454545"}
+# What is hardware and software in one is drawn in the tones of the two.
+_TONES = {"price": "#cfcfcf", "hardware": "#808080", "software": "#1f1f1f", "both": "#808080"}
+_HATCHED = {"both": {"hatch": "////", "edgecolor": "#1f1f1f", "linewidth": 0}}
 _SAID = {"price": "hourly price", "both": "hardware and software"}
 # Lines of names that do not stand on each other, as a share of the panel for each of so many.
 _LINE = 0.19
@@ -62,9 +66,8 @@ def title(table: pd.DataFrame) -> str:
     if own.empty:
         return f"{amounts.ratio(now.whole.median())} the cost of 2017: old times, today's prices"
     middle = amounts.ratio(own.whole.median())
-    if len(own) == 1:
-        return f"One training here: {middle} the cost of 2017"
-    return f"{len(own)} trainings here: {middle} the cost of 2017 (median)"
+    median = " (median)" if len(own) > 1 else ""
+    return f"{len(own)} of {len(table)} trainings measured: {middle} the cost of 2017{median}"
 
 
 def _grey(table: pd.DataFrame) -> str:
@@ -97,8 +100,9 @@ def _slopes(axes, table: pd.DataFrame, inner: float, narrow: bool) -> None:
     then = [f"{row.workload} {amounts.dollars(row.then_usd)}" for row in table.itertuples()]
     _beside(axes, 0, table.then_usd, inner, then, lines=1)
     now = table[table.now_usd.notna()]
-    _beside(axes, 1, now.now_usd, inner, [_now(row, narrow) for row in now.itertuples()],
-            lines=2)  # fmt: skip
+    texts = [_now(row, narrow) for row in now.itertuples()]
+    lines = max((text.count("\n") + 1 for text in texts), default=1)
+    _beside(axes, 1, now.now_usd, inner, texts, lines)
     axes.set_xticks([0, 1], ["2017", "now"], fontsize=9)
     axes.yaxis.set_major_locator(NullLocator())
     axes.yaxis.set_minor_locator(NullLocator())
@@ -109,10 +113,8 @@ def _slopes(axes, table: pd.DataFrame, inner: float, narrow: bool) -> None:
 def _now(row, narrow: bool) -> str:
     short = style.mark(row.framework).short
     notes = ["predicted"] * bool(row.predicted)
-    who = f"{row.hardware_label}, {short}"
-    length = 22 if narrow else 30
-    who = who if len(who) <= length else f"{who[: length - 1]}…"
-    return f"{amounts.dollars(row.now_usd)} {' '.join(notes)}\n{who}"
+    who = textwrap.wrap(f"{row.hardware_label}, {short}", 22 if narrow else 30)
+    return "\n".join([f"{amounts.dollars(row.now_usd)} {' '.join(notes)}", *who])
 
 
 def _beside(axes, at: int, usd: pd.Series, inner: float, texts: list[str], lines: int) -> None:
@@ -171,7 +173,7 @@ def _factors(axes, table: pd.DataFrame) -> None:
         begin, steps = 1.0, steps_of(row)
         for number, (name, factor) in enumerate(steps):
             y = place - 0.27 + 0.54 * number / (len(steps) - 1)
-            axes.barh(y, begin * factor - begin, left=begin, height=0.2, color=_TONES[name])
+            axes.barh(y, begin * factor - begin, left=begin, height=0.2, **_look(name))
             begin *= factor
             ends.append(begin)
         axes.plot([begin, begin], [place - 0.36, place + 0.36], color=style.INK, linewidth=1.6)
@@ -194,12 +196,20 @@ def _factors(axes, table: pd.DataFrame) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
+def _look(name: str) -> dict[str, Any]:
+    """How the bar of a factor is drawn."""
+    return {"facecolor": _TONES[name], **_HATCHED.get(name, {})}
+
+
 def _legend(figure: plt.Figure, table: pd.DataFrame, narrow: bool) -> None:
     known = table[table.now_usd.notna()]
     used = dict.fromkeys(name for row in known.itertuples() for name, _ in steps_of(row))
-    handles = [
-        Patch(color=_TONES[name], label=_SAID.get(name, name)) for name in _TONES if name in used
-    ]
+    handles = [Patch(label=_SAID.get(name, name), **_look(name)) for name in _TONES if name in used]
+    if used:
+        handles.append(
+            Line2D([], [], marker="|", linestyle="none", markersize=11, markeredgewidth=1.6,
+                   color=style.INK, label="in all")
+        )  # fmt: skip
     shown = set(known[known.source_id.eq(OWN)].framework)
     for name in (one for one in names.FRAMEWORKS if one in shown):
         handles.append(

@@ -7,6 +7,11 @@ from epochcost.durations import worded
 seconds = worded
 
 
+def range_of_seconds(low: float, high: float) -> str:
+    """A range of times; empty where it is not known."""
+    return "" if math.isnan(low) or math.isnan(high) else f"{seconds(low)} to {seconds(high)}"
+
+
 def ratio(value: float) -> str:
     """A ratio with two or three digits that matter: 0.086x, 0.86x, 3.51x, 12.4x."""
     if value >= 10:

@@ -63,6 +63,16 @@ def of_training(row, reached: bool | float) -> list[str]:
     return notes
 
 
+def interval_of(row) -> tuple[float, float]:
+    """The range of a row's time: its own; where it has none, as of a single run, that of its kind.
+
+    The latter is what repeats have shown (`spreads`), for another hour.
+    """
+    if pd.notna(row.time_low) and pd.notna(row.time_high):
+        return row.time_low, row.time_high
+    return row.later_low, row.later_high
+
+
 def of_option(option) -> list[str]:
     """What a reader must know about an option (a row of options.csv)."""
     notes = ["predicted"] * bool(option.predicted) + of_data(option)
