@@ -12,6 +12,7 @@ import pandas as pd
 from epochcost import errors, files, schemas
 from epochcost.measure import machine
 from epochcost.models import workloads
+from epochcost.money import hindsight
 from epochcost.record import hosts, record
 from epochcost.record.types import document
 from epochcost.results import rows, tables
@@ -65,6 +66,7 @@ def main() -> None:
         here,
         {name: arguments.figures / f"{name}.svg" for name in ("history", f"history{page.NARROW}")},
         bad,
+        hindsight.summary(tables.read(arguments.tables / "estimates.csv")).to_dict("records"),
     )
     files.write_text(arguments.report, html)
     # Shown on a terminal, which would obey control characters in a record.

@@ -17,7 +17,7 @@ from epochcost.results.rows import OWN
 from epochcost.results.spreads import deviations
 from epochcost.statistics.spread import Spread
 
-ESTIMATED = "estimated"
+ESTIMATED, PUBLISHED = "estimated", "published"
 # What a row has beside the columns of `repeats.summaries`.
 ADDED = ["deviation", "evidence", "basis", "fits"]
 # One training, whatever it ran on.
@@ -189,6 +189,6 @@ def _room(group: pd.DataFrame, memory_gib: float | None) -> str:
 def evidence(table: pd.DataFrame) -> list[str]:
     """How the time of each row is known, for rows that are not estimated."""
     return [
-        "published" if row.source_id != OWN else "predicted" if row.predicted else "measured"
+        PUBLISHED if row.source_id != OWN else "predicted" if row.predicted else "measured"
         for row in table.itertuples()
     ]

@@ -160,7 +160,7 @@ def _notes(option: pd.Series) -> list[str]:
     notes = [] if option.price_kind == "on_demand" else [names.price_kind(option.price_kind)]
     if option.evidence == "measured" and option.runs == 1:
         notes.append("a single run")
-    said = [note for note in remarks.of_option(option) if note not in ("predicted", ESTIMATED)]
+    said = [note for note in remarks.of_option(option) if note != "predicted"]
     return [*notes, *said]
 
 

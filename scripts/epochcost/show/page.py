@@ -60,6 +60,7 @@ def render(
     machine_id: str = "",
     history: Mapping[str, Path] | None = None,
     bad: Sequence[str] = (),
+    judged: Sequence[dict[str, Any]] = (),
 ) -> str:
     """The page as HTML.
 
@@ -73,6 +74,7 @@ def render(
         aside: rows of set_aside.csv.
         links: the records behind each row (`records_of`).
         machine_id: the machine at hand, whose rows stand out.
+        judged: estimates beside what was measured (`hindsight.summary`).
         history: the picture of what changed since 2017, wide and narrow.
         bad: sentences about runs that came to nothing; never folded.
     """
@@ -100,6 +102,7 @@ def render(
         sources=sources,
         aside=aside[:_MOST_ASIDE],
         aside_left=len(aside[_MOST_ASIDE:]),
+        judged=judged,
         captions=PICTURES | {"history": HISTORY},
         history={name: _embedded(path) for name, path in (history or {}).items()},
         version=__version__,

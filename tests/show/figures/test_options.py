@@ -72,7 +72,7 @@ def test_every_option_with_a_price_is_a_point_and_the_steps_pass_through_those_w
     assert "None was measured here" not in grey
     assert grey.startswith("Cheapest: ")
     *_, theirs = drawn(choices.assign(source_id="woolf2017gpu"))
-    assert theirs.endswith("None was measured here.")
+    assert theirs.endswith("Nothing with a price was measured here.")
 
 
 def test_spot_prices_are_rings_joined_with_those_on_demand(choices):
@@ -101,7 +101,7 @@ def test_what_is_context_is_on_no_frontier_and_is_never_the_cheapest(choices):
     assert title == "mnist_mlp: no machine of today has a price"
     assert not [line for line in figure.axes[0].lines if line.get_drawstyle() == "steps-post"]
     (legend,) = figure.legends
-    assert "context: no option today" in [text.get_text() for text in legend.get_texts()]
+    assert "context, no option" in [text.get_text() for text in legend.get_texts()]
 
 
 def test_a_table_of_few_options_lists_no_context_beside_them(choices):

@@ -7,6 +7,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from epochcost.money import billing
 from epochcost.money.billing import PARTS, Rental
+from epochcost.money.elsewhere import ESTIMATED
 from epochcost.show.figures import style
 from epochcost.show.wording import amounts, names, remarks
 
@@ -63,7 +64,8 @@ def worth_it(options: pd.DataFrame, rental: Rental) -> pd.DataFrame:
 
     `share` is how much of the bill is training. Of one training at several prices each is a row.
     """
-    priced = options[options.billed_usd.gt(0) & options.efficient.astype(bool)]
+    measured = options.evidence.ne(ESTIMATED)
+    priced = options[options.billed_usd.gt(0) & options.efficient.astype(bool) & measured]
     ordered = priced.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
     parts = [
         billing.bill_in_parts(

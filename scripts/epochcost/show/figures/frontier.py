@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from epochcost.money.billing import HOUR_S
+from epochcost.money.elsewhere import ESTIMATED
 from epochcost.money.options import efficient
 from epochcost.money.prices import INTERRUPTIBLE
 from epochcost.results.rows import OWN
@@ -63,7 +64,7 @@ def draw(
     frame.write(figure, 0)
     _axes(axes, shown, deadline_s, budget_usd)
     _equal_prices(axes)
-    compared = shown[shown.context.eq("")]
+    compared = shown[shown.compared]
     _band(axes, compared)
     _steps(axes, compared[compared.efficient])
     _pairs(axes, shown)
@@ -77,10 +78,19 @@ def draw(
 
 
 def _sorted(options: pd.DataFrame, machine_id: str) -> pd.DataFrame:
-    """The options from cheap to dear, each with whether it is on the frontier and is here."""
+    """The options from cheap to dear, each with whether it is on the frontier and is here.
+
+    What was measured is compared; where nothing was, estimates are. Of these each machine has its
+    cheapest one.
+    """
     shown = options.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
+    estimated = shown.evidence.eq(ESTIMATED)
+    again = shown.duplicated(["hardware_id", "price_kind", "evidence"])
+    shown = shown[~(estimated & again)].reset_index(drop=True)
     shown["context"] = shown.context.fillna("")
-    compared = shown[shown.context.eq("")]
+    can, estimated = shown.context.eq(""), shown.evidence.eq(ESTIMATED)
+    shown["compared"] = can & ~estimated if (can & ~estimated).any() else can
+    compared = shown[shown.compared]
     worth_it = pd.Series(efficient(compared), index=compared.index, dtype=bool)
     here = shown.source_id.eq(OWN) & shown.machine_id.fillna("").eq(machine_id or "-")
     return shown.assign(
@@ -90,7 +100,7 @@ def _sorted(options: pd.DataFrame, machine_id: str) -> pd.DataFrame:
 
 def title(shown: pd.DataFrame, workload: str) -> str:
     """What was found, in at most 60 characters."""
-    compared = shown[shown.context.eq("")]
+    compared = shown[shown.compared]
     if shown.empty:
         return f"{workload}: no option with a price is known"
     if compared.empty:
@@ -99,12 +109,14 @@ def title(shown: pd.DataFrame, workload: str) -> str:
         return f"{workload}: one option is known"
     count = int(compared.efficient.sum())
     worth = "1 is" if count == 1 else f"{count} are"
+    if compared.evidence.eq(ESTIMATED).all():
+        return f"{workload}: of {len(compared)} estimates {worth} worth it"
     return f"{workload}: of {len(compared)} options {worth} worth it"
 
 
 def _grey(shown: pd.DataFrame, options: pd.DataFrame) -> str:
     """Who is cheapest and fastest, and what is free; where nothing of today is known, that."""
-    compared = shown[shown.context.eq("")]
+    compared = shown[shown.compared]
     said = []
     if compared.empty:
         said.append(
@@ -116,7 +128,7 @@ def _grey(shown: pd.DataFrame, options: pd.DataFrame) -> str:
         said.append(f"Cheapest: {_said(cheapest, amounts.dollars(cheapest.billed_usd))}.")
         said.append(f"Fastest: {_said(fastest, amounts.seconds(fastest.elapsed_s))}.")
         if not compared.source_id.eq(OWN).any():
-            said.append("None was measured here.")
+            said.append("Nothing with a price was measured here.")
     free = options[options.billed_usd.eq(0)].hardware_label.unique()
     return " ".join([*said, *(f"{label} is free." for label in free)])
 
@@ -132,7 +144,7 @@ def _table(shown: pd.DataFrame, frame: style.Frame) -> plt.Figure:
 
     What is context would seem to be an option among them: it stands there alone, or is counted.
     """
-    compared = shown[shown.context.eq("")]
+    compared = shown[shown.compared]
     listed = shown if compared.empty else compared
     rows = list(listed.head(_LINES).itertuples())
     left = len(listed) - len(rows)
@@ -261,11 +273,15 @@ def _point(axes, row) -> None:
     colour = _PALE if row.context else colour
     ring = row.price_kind in INTERRUPTIBLE
     axes.plot(
-        row.elapsed_s, row.billed_usd, "o", markersize=8 if is_best else 4.5,
+        row.elapsed_s, row.billed_usd, _marker(row), markersize=8 if is_best else 4.5,
         markerfacecolor=style.PAPER if ring else colour, markeredgecolor=colour,
         markeredgewidth=1.4, alpha=1.0 if is_best or row.context else 0.8,
         zorder=4 if is_best else 3,
     )  # fmt: skip
+
+
+def _marker(row) -> str:
+    return "D" if row.evidence == ESTIMATED else "o"
 
 
 def _asked(axes, deadline_s: float | None, budget_usd: float | None) -> None:
@@ -290,6 +306,7 @@ def _name(axes, named: pd.DataFrame) -> None:
         label = f"{row.hardware_label}, {style.mark(row.framework).short}"
         marks = [names.price_kind(row.price_kind)] * (row.price_kind in INTERRUPTIBLE)
         marks += ["predicted"] * bool(row.predicted)
+        marks += [ESTIMATED] * (row.evidence == ESTIMATED)
         label += f" ({', '.join(marks)})" if marks else ""
         text = axes.annotate(
             label, (row.elapsed_s, row.billed_usd), xytext=(0, 0), textcoords="offset points",
@@ -311,22 +328,24 @@ def _name(axes, named: pd.DataFrame) -> None:
 
 
 def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:
-    def dot(colour: str, size: float, label: str, ring: bool = False) -> Line2D:
-        return Line2D([], [], marker="o", linestyle="none", markersize=size, label=label,
+    def dot(colour: str, size: float, label: str, ring: bool = False, marker: str = "o") -> Line2D:
+        return Line2D([], [], marker=marker, linestyle="none", markersize=size, label=label,
                       markeredgecolor=colour, markeredgewidth=1.4,
                       markerfacecolor=style.PAPER if ring else colour)  # fmt: skip
 
     handles = [dot("#8a8a8a", 4.5, "beaten")]
+    if shown.evidence.eq(ESTIMATED).any():
+        handles.append(dot("#8a8a8a", 4.5, "estimated", marker="D"))
     if shown.context.ne("").any():
-        handles.append(dot(_PALE, 4.5, "context: no option today"))
+        handles.append(dot(_PALE, 4.5, "context, no option"))
     if shown.efficient.any():
-        handles.insert(0, dot(_BEST, 8, "worth it: no other is cheaper and faster"))
+        handles.insert(0, dot(_BEST, 8, "worth it: none is cheaper and faster"))
         handles.append(Patch(color=_BEST, alpha=0.12, label="where that line may be"))
     if shown.here.any():
         handles.append(dot(style.INK, 8, "this machine"))
     if shown.price_kind.isin(list(INTERRUPTIBLE)).any():
-        handles.append(dot(style.INK, 6, "ring: spot or preemptible", ring=True))
+        handles.append(dot(style.INK, 6, "hollow: spot", ring=True))
     figure.legend(
-        handles=handles, loc="lower left", ncols=5, frameon=False, fontsize=8.5,
+        handles=handles, loc="lower left", ncols=7, frameon=False, fontsize=8.5,
         handletextpad=0.3, columnspacing=1.2, borderaxespad=0.2,
     )  # fmt: skip

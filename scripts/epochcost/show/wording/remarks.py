@@ -4,6 +4,7 @@ import pandas as pd
 
 from epochcost.frameworks.variants import TUNED
 from epochcost.money import prices
+from epochcost.money.elsewhere import ESTIMATED, PUBLISHED
 from epochcost.results.rows import OWN, RANDOM
 from epochcost.show.wording import amounts, names
 
@@ -29,6 +30,7 @@ MEANING = {
     "median of": "the median of several machines",
     "if never interrupted": "the bill of a spot machine that was not interrupted",
     "as published": "somebody else's time",
+    ESTIMATED: "nobody measured it there; it follows from runs on other GPUs",
 }
 
 
@@ -85,7 +87,8 @@ def of_offer(option) -> list[str]:
     """What a reader must know about an option and its price before comparing it with others."""
     kind = option.price_kind
     notes = [] if kind == prices.ON_DEMAND else [f"{names.price_kind(kind)} price"]
-    return notes + ["as published"] * (option.source_id != OWN) + of_option(option)
+    notes += ["as published"] * (option.evidence == PUBLISHED)
+    return notes + [ESTIMATED] * (option.evidence == ESTIMATED) + of_option(option)
 
 
 def of_noise(row) -> list[str]:
