@@ -125,9 +125,12 @@ def terms(known: list[prices.Price], book: str, hardware: str) -> set[tuple]:
         ("2026-07", "lambda-gpu-1x-gh200", (60, None)),
         ("2025-12", "digitalocean-g-16vcpu-64gb", (3600, 3600)),
         ("2026-07", "digitalocean-g-16vcpu-64gb", (1, 60)),
-        ("2026-07", "digitalocean-gpu-h100x1-80gb", (None, None)),
+        ("2025-12", "digitalocean-gpu-h100x1-80gb", (3600, 3600)),
+        ("2026-07", "digitalocean-gpu-h100x1-80gb", (1, 60)),
         ("latest", "vultr-vbm-112c-2048gb-8-h100-gpu", (3600, 3600)),
         ("2026-07", "crusoe-l40s-48gb", (None, None)),
+        ("2026-08-17", "crusoe-l40s-48gb", (1, None)),
+        ("2026-07", "vast-1x-h200-32-65536", (1, None)),
     ],
 )
 def test_a_price_is_billed_by_the_rule_of_the_books_day(known, book, hardware, expected):
@@ -251,6 +254,42 @@ def test_each_rule_that_is_shipped_is_for_a_price_and_has_a_source(known):
     assert all(row["source"] in sources or "://" in row["source"] for row in rows)
     used = {rule for price in known for rule in price.rules}
     assert used == set(billing_rules.load())
+
+
+# An example of each provider of current prices, and its increment and minimum; None is not known.
+EXAMPLES = {
+    "aws": ("aws-p5.48xlarge", 1, 60),
+    "crusoe": ("crusoe-l40s-48gb", 1, None),
+    "digitalocean": ("digitalocean-gpu-h100x8-640gb", 1, 60),
+    "gcp": ("gcp-tpu-v6e-8", 1, 60),
+    "hyperbolic": ("hyperbolic-1x-h100-75-722", None, None),
+    "jarvislabs": ("jarvislabs-h100", 60, None),
+    "lambda": ("lambda-gpu-1x-gh200", 60, None),
+    "nebius": ("nebius-gpu-h200-sxm-1gpu-16vcpu-200gb", 1, None),
+    "paperspace": ("paperspace-v100", None, None),
+    "runpod": ("runpod-1x-a100-80gb-secure", 1, None),
+    "vastai": ("vast-1x-h200-32-65536", 1, None),
+    "vultr": ("vultr-vbm-112c-2048gb-8-h100-gpu", 3600, 3600),
+}
+
+
+@pytest.mark.parametrize("provider", EXAMPLES)
+def test_an_example_of_each_provider_is_billed_by_its_rule_of_today(known, provider):
+    hardware, increment, minimum = EXAMPLES[provider]
+    assert terms(known, "latest", hardware) == {(increment, minimum)}
+
+
+def test_of_current_providers_only_two_bill_by_unknown_rules(known):
+    """What would change this: a rule with its source, in config/billing.csv."""
+    with open(ROOT / "config/prices.csv", newline="", encoding="utf-8") as file:
+        provider_of = {row["hardware_id"]: row["provider"] for row in csv.DictReader(file)}
+    assert set(provider_of.values()) == set(EXAMPLES)
+    unknown = {
+        provider_of[price.hardware_id]
+        for price in prices.in_book(known, "latest")
+        if price.hardware_id in provider_of and price.increment_s is None
+    }
+    assert unknown == {"hyperbolic", "paperspace"}
 
 
 def test_what_nobody_sells_is_no_option(known):

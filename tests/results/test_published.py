@@ -112,6 +112,24 @@ def test_names_are_mapped_and_statements_are_in_no_ratio(make_tables):
     assert not set(relative.source_id) & {"hale2018", "kroutikov2016cost"}
 
 
+def test_statements_of_one_epoch_are_single_epochs_and_in_no_ratio(make_tables):
+    """Keras-MXNet's seconds are of one epoch, on all GPUs of the machine or on one of them."""
+    runs, costs, relative = make_tables()
+    rows = runs[runs.source_id.eq("keras-mxnet-bench")].set_index("run_id")
+    assert dict(rows.time_s) == {
+        "keras-mxnet-bench/c5.18xlarge": 54,
+        "keras-mxnet-bench/c5.xlarge": 101,
+        "keras-mxnet-bench/p3.8xlarge-1gpu": 49,
+        "keras-mxnet-bench/p3.8xlarge-4gpu": 88,
+    }
+    assert set(rows.workload) == {"nietzsche_lstm"}
+    assert set(rows.framework) == {"keras-tensorflow"}
+    assert (rows.epochs == 1).all()
+    assert set(rows.status) == {"statement"}
+    assert list(rows.variant) == ["default", "default", "1-of-4-gpus", "default"]
+    assert not {"keras-mxnet-bench"} & {*costs.source_id, *relative.source_id}
+
+
 def test_one_gpu_of_two_is_no_repetition_of_both(make_tables):
     _, _, relative = make_tables()
     rows = relative.query("hardware_id == 'leadergpu-2xp100'")

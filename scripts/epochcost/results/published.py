@@ -12,7 +12,9 @@ WORKLOADS = {
     "catsdogs_resnet50_fastai": "catsdogs_resnet50",
 }
 KERAS_FRAMEWORKS = {"tensorflow": "keras-tensorflow", "cntk": "keras-cntk"}
-_KERAS_SOURCES = ("woolf2017cntk", "woolf2017cpu", "woolf2017gpu", "manne2018gpu")
+_KERAS_SOURCES = (
+    "woolf2017cntk", "woolf2017cpu", "woolf2017gpu", "manne2018gpu", "keras-mxnet-bench",
+)  # fmt: skip
 
 
 def runs(folder: Path, labels: dict[str, str]) -> list[RunRow]:
