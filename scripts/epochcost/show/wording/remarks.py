@@ -30,7 +30,7 @@ MEANING = {
     "median of": "the median of several machines",
     "if never interrupted": "the bill of a spot machine that was not interrupted",
     "as published": "somebody else's time",
-    ESTIMATED: "nobody measured it there; it follows from runs on other GPUs",
+    "estimated": "nobody measured it there; it follows from runs on other GPUs",
 }
 
 
@@ -88,7 +88,7 @@ def of_offer(option) -> list[str]:
     kind = option.price_kind
     notes = [] if kind == prices.ON_DEMAND else [f"{names.price_kind(kind)} price"]
     notes += ["as published"] * (option.evidence == PUBLISHED)
-    return notes + [ESTIMATED] * (option.evidence == ESTIMATED) + of_option(option)
+    return notes + ["estimated"] * (option.evidence == ESTIMATED) + of_option(option)
 
 
 def of_noise(row) -> list[str]:
