@@ -342,7 +342,7 @@ def _footer(shown: pd.DataFrame, left: int) -> Iterable[str]:
     if without:
         yield f"No price known: {'; '.join(without)}."
     if shown.time_from.notna().any():
-        yield "Thin lines: the interval of the time; of a single full run, that for another hour."
+        yield "Thin lines: the interval of the time; of under six full runs, that for another hour."
     if left:
         yield f"{left} more machines are in the tables."
     if not all(_is_plain(row) for row in shown.itertuples()):
