@@ -70,8 +70,8 @@ def interval_of(row) -> tuple[float, float]:
     Fewer runs look surer than they are. Theirs is what repeats of their kind have shown
     (`spreads`), for another hour.
     """
-    is_sure = row.predicted or row.time_confidence >= CONFIDENCE
-    if is_sure and pd.notna(row.time_low) and pd.notna(row.time_high):
+    known = pd.notna(row.time_confidence) and row.time_confidence >= CONFIDENCE
+    if (row.predicted or known) and pd.notna(row.time_low) and pd.notna(row.time_high):
         return row.time_low, row.time_high
     return row.later_low, row.later_high
 
