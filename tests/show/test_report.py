@@ -10,7 +10,7 @@ from observed import typed
 from epochcost import ROOT
 from epochcost.results import noise
 from epochcost.show import answer, page, quality
-from epochcost.show.wording import amounts, names
+from epochcost.show.wording import amounts, names, remarks
 
 BASES = pd.read_csv(ROOT / "data/published/baselines.csv")
 
@@ -295,6 +295,16 @@ def test_the_best_rows_have_an_interval_and_say_which_machine_this_is(row):
     assert (ours["interval"], other["interval"]) == ("25 s to 50 s", "")
     assert ours["hardware"] == "AMD EPYC, 2 cores (this machine)"
     assert other["hardware"] == "AMD EPYC, 2 cores"
+
+
+def test_few_full_runs_look_no_surer_than_repeats_have_shown(row):
+    """Two full runs, whose range holds their median in half of all cases."""
+    ranges = {"time_low": 32.9, "time_high": 33.1, "later_low": 25.0, "later_high": 50.0}
+    cases = [({"time_confidence": 0.5}, 25.0), ({"time_confidence": 0.97}, 32.9)]
+    cases += [({"predicted": True}, 32.9), ({"time_low": float("nan")}, 25.0)]
+    for changes, low in cases:
+        (one,) = pd.DataFrame([row | ranges | changes]).itertuples()
+        assert remarks.interval_of(one)[0] == low
 
 
 def test_a_page_without_records_says_so():

@@ -7,6 +7,7 @@ from epochcost.money import prices
 from epochcost.money.elsewhere import ESTIMATED, PUBLISHED
 from epochcost.results.rows import OWN, RANDOM
 from epochcost.show.wording import amounts, names
+from epochcost.statistics.intervals import CONFIDENCE
 
 # Records of early versions do not tell hosts with one machine id apart.
 MIXED_HOSTS = "hosts may be mixed"
@@ -66,11 +67,13 @@ def of_training(row, reached: bool | float) -> list[str]:
 
 
 def interval_of(row) -> tuple[float, float]:
-    """The range of a row's time: its own; where it has none, as of a single run, that of its kind.
+    """The range of a row's time: its own, where it is a prediction or has six full runs or more.
 
-    The latter is what repeats have shown (`spreads`), for another hour.
+    Fewer runs look surer than they are. Theirs is what repeats of their kind have shown
+    (`spreads`), for another hour.
     """
-    if pd.notna(row.time_low) and pd.notna(row.time_high):
+    known = pd.notna(row.time_confidence) and row.time_confidence >= CONFIDENCE
+    if (row.predicted or known) and pd.notna(row.time_low) and pd.notna(row.time_high):
         return row.time_low, row.time_high
     return row.later_low, row.later_high
 
