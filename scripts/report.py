@@ -67,6 +67,7 @@ def main() -> None:
         {name: arguments.figures / f"{name}.svg" for name in ("history", f"history{page.NARROW}")},
         bad,
         hindsight.summary(tables.read(arguments.tables / "estimates.csv")).to_dict("records"),
+        page.choices_of(tables.read(arguments.tables / "options.csv")),
     )
     files.write_text(arguments.report, html)
     # Shown on a terminal, which would obey control characters in a record.

@@ -265,7 +265,9 @@ def test_real_data_stand_for_generated_ones_and_full_runs_for_predictions(row):
 NO_RUNS = pd.DataFrame(columns=["run_id", "source_id", "status", "reason", "noise", "shipped"])
 
 
-def render(shown: list[dict] = (), runs: list[dict] = (), noted: list = (), machines=()) -> str:
+def render(
+    shown: list[dict] = (), runs: list[dict] = (), noted: list = (), machines=(), **more
+) -> str:
     marks = ["synthetic", "predicted", "data_complete"]
     return page.render(
         ["x & y"] if shown else [],
@@ -275,6 +277,7 @@ def render(shown: list[dict] = (), runs: list[dict] = (), noted: list = (), mach
         list(machines),
         noise.noise_table(noted),
         [],
+        **more,
     )
 
 
@@ -412,3 +415,35 @@ def test_rows_that_may_mix_hosts_and_hosts_of_one_id_are_told(row):
         assert is_quicker == (host != "kernel 6.8.0-2")
         assert ("another host" in said[0]) == bool(named)
         assert not any("other machine" in one for one in said[1:])
+
+
+def test_the_page_says_where_to_train_even_where_nothing_was_measured():
+    """Of each workload the cheapest that can be had, with how that is known."""
+    row = {
+        "workload": "mnist_cnn", "hardware_label": "T4 <b>", "framework": "pytorch",
+        "variant": "default", "evidence": "estimated", "basis": "data sheet, from H200",
+        "elapsed_s": 90.0, "elapsed_low": 60.0, "elapsed_high": 180.0, "billed_usd": 0.01,
+        "price_kind": "spot", "price_per_hour_usd": 0.2, "price_date": "2026-07-09",
+        "context": "", "hardware_id": "t4",
+    }  # fmt: skip
+    old = row | {"context": "a time of 2017", "billed_usd": 0.001, "hardware_label": "P100"}
+    options = pd.DataFrame([row, old, row | {"billed_usd": 0.02, "elapsed_s": 80.0}])
+    (choice,) = page.choices_of(options)
+    assert (choice["machine"], choice["bill"], choice["price"]) == (
+        "T4 <b>",
+        "$0.0100",
+        "$0.20 spot",
+    )
+    assert choice["interval"] == "60 s to 3 min"
+    html = render(choices=[choice])
+    assert '<h2 id="where">' in html and "T4 &lt;b&gt;" in html
+    assert "data sheet, from H200" in html
+
+
+def test_the_page_counts_hits_and_misses_of_estimates():
+    keys = ("own", "kind", "gpu", "estimates", "inside", "miss")
+    rows = [(False, "data sheet", "K80", 7, 3, 1.659), (True, "ratios", "T4", 2, 2, 1.1)]
+    judged = [dict(zip(keys, row, strict=True)) for row in rows]
+    html = render(judged=judged)
+    assert "Of 9 trainings on GPUs, 5 lie within their estimate's interval" in html
+    assert "1.66x" in html

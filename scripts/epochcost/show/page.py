@@ -12,8 +12,10 @@ import pandas as pd
 from markupsafe import Markup
 
 from epochcost import __version__
+from epochcost.money import prices
 from epochcost.results.identity import GROUP
 from epochcost.results.tables import made_here
+from epochcost.show import advice
 from epochcost.show.wording import amounts, names, remarks
 
 # What the pictures of a workload show.
@@ -61,6 +63,7 @@ def render(
     history: Mapping[str, Path] | None = None,
     bad: Sequence[str] = (),
     judged: Sequence[dict[str, Any]] = (),
+    choices: Sequence[dict[str, Any]] = (),
 ) -> str:
     """The page as HTML.
 
@@ -74,6 +77,7 @@ def render(
         aside: rows of set_aside.csv.
         links: the records behind each row (`records_of`).
         machine_id: the machine at hand, whose rows stand out.
+        choices: what to rent or use for each workload (`choices_of`).
         judged: estimates beside what was measured (`hindsight.summary`).
         history: the picture of what changed since 2017, wide and narrow.
         bad: sentences about runs that came to nothing; never folded.
@@ -103,10 +107,41 @@ def render(
         aside=aside[:_MOST_ASIDE],
         aside_left=len(aside[_MOST_ASIDE:]),
         judged=judged,
+        choices=choices,
         captions=PICTURES | {"history": HISTORY},
         history={name: _embedded(path) for name, path in (history or {}).items()},
         version=__version__,
     )
+
+
+def choices_of(options: pd.DataFrame) -> list[dict[str, Any]]:
+    """The cheapest option of each workload that can be had.
+
+    Args:
+        options: options.csv.
+    """
+    found = []
+    for _, of_workload in options.groupby("workload", sort=False):
+        marks = advice.recommended(of_workload, None, None)
+        for row in of_workload[marks.str.startswith("cheapest")].itertuples():
+            kind = "" if row.price_kind == prices.ON_DEMAND else names.price_kind(row.price_kind)
+            found.append(
+                {
+                    "workload": row.workload,
+                    "machine": row.hardware_label,
+                    "framework": names.framework(row.framework, row.variant),
+                    "evidence": row.evidence,
+                    "basis": row.basis if pd.notna(row.basis) else "",
+                    "elapsed_s": row.elapsed_s,
+                    "time": amounts.seconds(row.elapsed_s),
+                    "interval": amounts.range_of_seconds(row.elapsed_low, row.elapsed_high),
+                    "billed_usd": row.billed_usd,
+                    "bill": amounts.dollars(row.billed_usd),
+                    "price": f"{amounts.price(row.price_per_hour_usd)} {kind}".rstrip(),
+                    "day": row.price_date if pd.notna(row.price_date) else "",
+                }
+            )
+    return found
 
 
 def section(
