@@ -67,7 +67,7 @@ def test_a_target_that_measures_trains(empty, targets):
 def test_without_records_the_report_says_so_and_shows_what_was_published(own):
     done = own.snakemake("report", "--config", "scale=full")
     assert "epochcost: no run was made yet: results/runs holds no records" in done.stderr
-    assert "Nothing has been measured yet" in (own.folder / "results/report.html").read_text()
+    assert "Nothing was measured yet" in (own.folder / "results/report.html").read_text()
     assert (own.folder / "results/answer.txt").read_text() == ""
     own.snakemake("advise", "estimate")
     assert not own.records()

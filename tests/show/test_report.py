@@ -312,7 +312,7 @@ def test_few_full_runs_look_no_surer_than_repeats_have_shown(row):
 
 def test_a_page_without_records_says_so():
     html = render()
-    assert "Nothing has been measured yet" in html
+    assert "Nothing was measured yet" in html
     assert "Synthetic data." not in html
 
 
