@@ -14,6 +14,7 @@ from pathlib import Path
 
 from epochcost import ROOT, errors, files, settings
 from epochcost.hardware import LOCAL
+from epochcost.measure import crowd, machine
 from epochcost.own import asked, run
 from epochcost.show import measured
 
@@ -49,6 +50,8 @@ def main() -> int:
     wanted = asked.read(**vars(given) | {"price": price})
     if given.write_entry:
         errors.say(f"{asked.write_entry(wanted)} is in config/workloads.yaml now")
+    if said := crowd.warning(machine.facts()):
+        errors.say(said)
     record, path = run.run(wanted)
     for line in measured.lines(record, path, price):
         print(line, file=sys.stderr)

@@ -80,6 +80,18 @@ def test_a_script_that_fails_keeps_its_traceback_and_status_and_is_recorded(clon
     assert rows.run_row(one, "").time_s is None
 
 
+def test_a_machine_that_is_busy_is_said_before(clone):
+    """As it always is where others may use nothing."""
+    limit = clone.folder / "scripts/epochcost/record/usable.py"
+    allowed = limit.read_text()
+    limit.write_text(allowed.replace("MOST_TAKEN = 1.0", "MOST_TAKEN = -1.0"))
+    try:
+        done = measure(clone, "--", "no-such-program", check=False)
+    finally:
+        limit.write_text(allowed)
+    assert done.stderr.startswith("epochcost: others use ")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
