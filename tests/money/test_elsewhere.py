@@ -151,7 +151,9 @@ def test_an_estimate_never_outranks_a_measurement_in_the_advice(make, fresh):
     assert "measured" in text.splitlines()[row + 1], "what was measured comes first"
     assert advice.recommended(both, None, None).iloc[0] == "cheapest and fastest"
     cheap = both.assign(billed_usd=both.billed_usd.where(both.evidence.ne("measured"), 1e-6))
-    assert "Probably cheaper" not in advice.text("mnist_cnn", cheap)
+    assert "Probably" not in advice.text("mnist_cnn", cheap)
+    slow = cheap.assign(elapsed_s=cheap.elapsed_s.where(cheap.evidence.ne("measured"), 1e5))
+    assert "Probably faster, not measured: B200" in advice.text("mnist_cnn", slow)
 
 
 def test_the_advice_of_a_fresh_clone_is_ten_lines_of_a_hundred_columns(fresh):
