@@ -26,6 +26,8 @@ from epochcost.statistics.spread import Spread
 
 # Random draws for the probability of being the cheapest.
 _DRAWS = 4_000
+# Standard deviations that no draw of them goes beyond, but for one in a million.
+_FAR = 5.0
 # Whether a bill holds the start of a process.
 WITH_START, EPOCHS_ALONE = "with start", "epochs alone"
 COLUMNS = [
@@ -240,10 +242,10 @@ def tied_with(options: pd.DataFrame, best: pd.Series) -> pd.DataFrame:
     """
     above = 0.0 if pd.isna(best.billed_high) else best.billed_high - best.billed_usd
     below = (options.billed_usd - options.billed_low).fillna(0.0)
-    keys = [_key(key) for key in options[identity.GROUP].itertuples(index=False)]
-    is_other = np.array([key != _key(best[identity.GROUP]) for key in keys], bool)
-    differ_by_chance = (options.billed_usd - best.billed_usd).le(np.hypot(above, below))
-    return options[differ_by_chance & is_other]
+    near = options[(options.billed_usd - best.billed_usd).le(np.hypot(above, below))]
+    same = _key(best[identity.GROUP])
+    keys = [_key(key) for key in near[identity.GROUP].itertuples(index=False)]
+    return near[np.array([key != same for key in keys], bool)]
 
 
 def _costed(table: pd.DataFrame, rental: Rental) -> pd.DataFrame:
@@ -342,19 +344,30 @@ def _class(options: pd.DataFrame) -> np.ndarray:
 
 
 def _chances(compared: pd.DataFrame, rental: Rental) -> np.ndarray:
-    """How often each option is the cheapest; with equal bills each has an equal share."""
-    bills = np.array(
+    """How often each option is the cheapest; with equal bills each has an equal share.
+
+    Those that are dearer however times turn out are not drawn.
+    """
+
+    low, high = (
+        billing.cost_usd(compared, compared.time_s * np.exp(end * compared.deviation), rental)
+        for end in (-_FAR, _FAR)
+    )
+    may_be = np.flatnonzero(~low.gt(high.min()))
+    drawn = np.array(
         [
             billing.bill_usd(
                 _drawn_times(row) + row.overhead_s,
                 billing.terms_of(row),
                 billing.besides(row.price_kind, rental),
             )
-            for row in compared.itertuples()
+            for row in compared.iloc[may_be].itertuples()
         ]
     )
-    cheapest = bills <= bills.min(axis=0) * (1 + 1e-12)
-    return (cheapest / cheapest.sum(axis=0)).mean(axis=1)
+    cheapest = drawn <= drawn.min(axis=0) * (1 + 1e-12)
+    chances = np.zeros(len(compared))
+    chances[may_be] = (cheapest / cheapest.sum(axis=0)).mean(axis=1)
+    return chances
 
 
 def efficient(ordered: pd.DataFrame) -> list[bool]:

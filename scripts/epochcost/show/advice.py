@@ -121,8 +121,10 @@ def _recommended(
 
 def _tie(in_time: pd.DataFrame, best: pd.Series) -> list[str]:
     """What differs from the cheapest by no more than chance, where both were measured."""
+    if best.evidence == ESTIMATED:
+        return []
     tied = choices.tied_with(in_time, best).drop_duplicates([*_MACHINE, "framework"])
-    if tied.empty or best.evidence == ESTIMATED:
+    if tied.empty:
         return []
     more = f" and {len(tied) - 1} more" if len(tied) > 1 else ""
     return [f"A tie: no difference in cost is shown to {_name(tied.iloc[0])}{more}."]

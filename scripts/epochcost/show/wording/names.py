@@ -54,6 +54,8 @@ def tell_apart(rows: pd.DataFrame, but: str = "") -> list[str]:
         if column == but:
             continue
         values = rows[column].map(_worded)
+        if values.nunique() < 2:
+            continue
         alike = [rows[name] for name in (*_NAME, *(_DATA if column == "data_id" else ()))]
         differ = values.groupby(alike, dropna=False).transform("nunique").gt(1)
         for facts, value, differs in zip(said, values, differ, strict=True):
