@@ -164,6 +164,31 @@ def test_real_optimizers(own_bin, tmp_path, capfd, name):
     assert not [gap for gap in own.gaps if gap.kind != "unknown"]
 
 
+SCHEDULES = {
+    "OneCycleLR": "torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=500)",
+    "get_scheduler": "transformers.get_scheduler('cosine', optimizer, 10, num_training_steps=500)",
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_schedule_tells_the_length_where_no_loop_does(own_bin, tmp_path, name):
+    """An endless stream of batches, as of web data sets."""
+    text = f"""
+    import itertools, torch, transformers
+    weight = torch.nn.Parameter(torch.ones(1))
+    optimizer = torch.optim.SGD([weight], 0.1, momentum=0.9)
+    schedule = {SCHEDULES[name]}
+    for batch in itertools.repeat(torch.ones(1)):
+        weight.sum().backward()
+        optimizer.step()
+        schedule.step()
+    """
+    (tmp_path / "script.py").write_text(dedent(text))
+    own = watch([str(own_bin / "python"), "script.py"], Limits(20), tmp_path)
+    assert (own.steps, own.planned, own.planned_by) == (20, 500, name)
+    assert own.problems == ()
+
+
 def test_a_restarted_training_of_torchrun_ends_with_its_stop(own_bin, tmp_path):
     style = STYLES["torchrun"]
     command = style.command(own_bin)

@@ -33,6 +33,7 @@ class Facts:
         if self.planned:
             self.planned_by = "given"
         self.resumed, self.period = 0, None
+        self.scheduled: tuple[int, str] | None = None  # steps of a schedule, and which
         self.samples: float | None = None  # a step, over all ranks
         self.batch_size: int | None = None
         self.tokens: list[int] = []  # of single batches
@@ -88,6 +89,8 @@ class Facts:
         found = self.loops.plan()
         if found:
             self.planned, self.planned_by, self.resumed = found
+        elif self.scheduled and self.scheduled[0] > 0:
+            self.planned, self.planned_by = self.scheduled
 
     def next_gap(self, marks) -> int | None:
         """The step after which the next evaluation or checkpoint, or epoch end, is due."""

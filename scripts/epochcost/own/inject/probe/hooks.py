@@ -12,8 +12,10 @@ from . import keras_hooks, torch_hooks, tqdm_hooks, trainer_hooks
 _HOOKS = {
     "torch.optim.optimizer": torch_hooks.optimizers,
     "torch.utils.data.dataloader": torch_hooks.loaders,
+    "torch.optim.lr_scheduler": torch_hooks.schedulers,
     "torch.serialization": torch_hooks.saving,
     "torch.amp.grad_scaler": torch_hooks.scalers,
+    "transformers.optimization": trainer_hooks.schedulers,
     "transformers.trainer_callback": trainer_hooks.transformers,
     "lightning.pytorch.trainer.call": trainer_hooks.lightning,
     "pytorch_lightning.trainer.call": trainer_hooks.lightning,

@@ -82,6 +82,16 @@ def loaders(hooking, module) -> None:
     hooking.wrap(base, "__init__", after=sized)
 
 
+def schedulers(hooking, module) -> None:
+    """The steps that a schedule is made for, where the loops of the script say nothing."""
+    facts = hooking.marks.facts
+
+    def made(schedule, *args, **kwargs):
+        facts.scheduled = int(schedule.total_steps), "OneCycleLR"
+
+    hooking.wrap(module.OneCycleLR, "__init__", after=made)
+
+
 def saving(hooking, module) -> None:
     """A time between two steps with a `torch.save` is a checkpoint."""
     marks = hooking.marks

@@ -29,6 +29,18 @@ def transformers(hooking, module) -> None:
     hooking.wrap(handler, "on_save", before=lambda *a, **k: marks.during("checkpoint"))
 
 
+def schedulers(hooking, module) -> None:
+    """The steps that a script without a trainer asks a schedule for."""
+    facts = hooking.marks.facts
+
+    def asked(*args, **kwargs):
+        steps = kwargs.get("num_training_steps", args[3] if len(args) > 3 else None)
+        if isinstance(steps, int):
+            facts.scheduled = steps, "get_scheduler"
+
+    hooking.wrap(module, "get_scheduler", before=asked)
+
+
 def _shortest(args, state, each_epoch: float) -> int | None:
     """Steps between evaluations or checkpoints, whichever come more often."""
     found = []
