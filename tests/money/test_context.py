@@ -74,7 +74,8 @@ def test_without_a_run_of_ones_own_nothing_is_recommended(advised):
     found, text = advised("none", 1.0, chosen=lambda runs: runs.source_id.ne("own"))
     assert found.source_id.ne("own").all()
     assert text.startswith("mnist_cnn: no machine that can be had is known.")
-    assert "snakemake --config\n  workloads=mnist_cnn price=" in text
+    assert "Measure here: snakemake --config workloads=mnist_cnn price=" in text
+    assert "processors say little of GPUs" in text
     assert "Cheapest" not in text and "Fastest" not in text
     assert "Context, no option: P100, 65.4 s, $0.0134 (a time of 2017)" in text
 

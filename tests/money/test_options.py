@@ -274,6 +274,7 @@ def test_the_advice_in_words(make_options):
     assert "Cheapest within 10 min: fast with Keras TensorFlow, measured 7 min [" in text
     assert "Fastest for up to $0.200: slow with" in text
     assert "(a single run)" in text
+    assert text.endswith("one run on a GPU gives estimates; processors say little of GPUs.\n")
     row = next(line for line in text.splitlines() if line.startswith("  fast with"))
     assert row.split()[-5:] == ["7", "min", "$0.583", "$5.00", "2026-07-09"]
     text = advice.text("mnist_mlp", found, 60, 0.01)

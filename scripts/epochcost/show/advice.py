@@ -18,6 +18,7 @@ _LOOK_S = 600.0
 # A range that gets no narrower than this share is not worth the money.
 _MUCH = 0.95
 _MACHINE = ["hardware_id", "machine_id"]
+_ONE_ON_A_GPU = "Other machines: one run on a GPU gives estimates; processors say little of GPUs."
 
 
 def text(
@@ -57,6 +58,8 @@ def text(
     surest = _to_be_surer(known, estimated, deadline_s, budget_usd)
     lines += [] if surest is None else [f"Basis of the {surest.gpu}: {surest.basis}."]
     ends = [*notes, *_left(options, context), *_surer(known, surest)]
+    if estimated.empty and known.gpus_used.fillna(0).eq(0).all():
+        ends.append(_ONE_ON_A_GPU)
     # The table gives way, never what is recommended.
     room = _LINES - sum(_joined([line]).count("\n") for line in (*lines, *ends))
     return _joined([*lines, *_table(known, estimated)[: max(room, 2)], *ends])
@@ -277,8 +280,8 @@ def _next(workload: str, is_unpriced: bool) -> list[str]:
     if is_unpriced:
         return []
     return [
-        "An estimate needs one run on a GPU; a CPU says little about GPUs. Measure here: "
-        f"snakemake --config workloads={workload} price=USD_AN_HOUR"
+        _ONE_ON_A_GPU,
+        f"Measure here: snakemake --config workloads={workload} price=USD_AN_HOUR",
     ]
 
 
