@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
 
 from epochcost import ROOT, durations, files, schemas
-from epochcost.errors import InputError, nearest
+from epochcost.errors import InputError, nearest, short
 
 _PLAIN = "a path or an address without braces and control characters"
 
@@ -337,7 +338,8 @@ def read(given: Mapping[str, Any], root: Path = ROOT) -> Settings:
     values = _normalised(given)
     schemas.check(values, root / "config/schemas/config.schema.json", "config")
     _check_values(values)
-    return Settings.model_validate(values)
+    with _in_one_line("config"):
+        return Settings.model_validate(values)
 
 
 def option(parser: argparse.ArgumentParser, command: str) -> None:
@@ -374,12 +376,20 @@ def _typed(values: dict[str, Any]) -> dict[str, Any]:
     """The values of some keys, each of the type that it has in `Settings`."""
     fields = {key: (field.annotation, field) for key, field in Settings.model_fields.items()}
     some = create_model("Some", __base__=Section, **{key: fields[key] for key in values})
-    try:
+    with _in_one_line("--settings"):
         return dict(some.model_validate(values))
+
+
+@contextmanager
+def _in_one_line(where: str) -> Iterator[None]:
+    """Turn what a model refuses into an InputError that names the first value."""
+    try:
+        yield
     except ValidationError as error:
         first = error.errors()[0]
-        where = ": ".join(map(str, first["loc"]))
-        raise InputError(f"--settings: {where}: {first['msg']}, not {first['input']!r}") from None
+        place = ": ".join(short(str(part)) for part in first["loc"] if part != "[key]")
+        said = f"{where}: {place}: {first['msg']}, not {short(repr(first['input']))}"
+        raise InputError(said) from None
 
 
 def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -187,15 +187,17 @@ def test_wishes_are_met(fresh, knowledge):
     assert "RTX3090" not in set(left(exclude=["vast", "RTX 3090"]).gpu)
     assert not left(exclude=["vast"]).hardware_id.str.startswith("vast").any()
     assert len(left()) == len(fresh)
+    assert left(provider="hetzner").empty, "it is in the catalogue, and has no option"
+    assert len(left(exclude=["hetzner"])) == len(fresh)
 
 
 @pytest.mark.parametrize(
     ("some", "said"),
     [
         ({"gpu": "L5"}, "config: gpu: unknown 'L5'; "),
-        ({"provider": "nebios"}, "no option is of 'nebios'; did you mean 'Nebius'?"),
+        ({"provider": "nebios"}, "no machine type is of 'nebios'; did you mean 'Nebius'?"),
         ({"price_kind": "spott"}, "no option has 'spott'; did you mean 'spot'?"),
-        ({"exclude": ["gce-t5"]}, "no option is of 'gce-t5'; did you mean 'gce-t4'?"),
+        ({"exclude": ["gce-t5"]}, "no machine type is of 'gce-t5'; did you mean 'gce-t4'?"),
     ],
 )
 def test_a_wish_that_nothing_meets_names_the_nearest(fresh, knowledge, some, said):

@@ -69,6 +69,7 @@ def test_the_shipped_configuration_is_valid():
             "per_hour_usd: nan is not a finite",
         ),
         ({"precision": "nan", "scale": "full"}, "precision: nan is not a finite number"),
+        ({"exchange_rates": {"EURO": 1.1}}, "config: exchange_rates: EURO: String should match"),
         ({"exchange_rates": {"EUR": float("inf")}}, "exchange_rates: EUR: inf is not a finite"),
         ({"python": {"torch": "/nope"}}, "python: torch: /nope does not exist"),
         ({"scale": "ful"}, "'ful' is not allowed; did you mean 'full'"),

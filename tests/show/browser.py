@@ -64,8 +64,8 @@ def sort_by_time(page) -> list[list[str]]:
     """The times in the table of results after one click on their heading, and after two."""
     times = []
     for _ in range(2):
-        page.locator(".best thead th button", has_text="time").first.click()
-        cells = page.locator(".best").first.locator("tbody tr td:nth-child(4)")
+        page.locator("#results ~ div .best thead th button", has_text="time").first.click()
+        cells = page.locator("#results ~ div .best").first.locator("tbody tr td:nth-child(4)")
         times.append(cells.evaluate_all("cells => cells.map(cell => cell.dataset.value)"))
     return times
 

@@ -44,13 +44,13 @@ def meeting(
             raise InputError(f"config: gpu: unknown '{asked.gpu}'; {knowledge.nearest(asked.gpu)}")
         kept &= facts.gpu.eq(name)
     if asked.provider:
-        kept &= _is_of(facts, asked.provider, "provider")
+        kept &= _is_of(facts, asked.provider, "provider", catalogue)
     for key in ("region", "price_kind"):
         if wanted := getattr(asked, key):
             kept &= _is(facts[key], wanted, key)
     for unwanted in asked.exclude:
         gpu = knowledge.named(unwanted)
-        is_it = facts.gpu.eq(gpu) if gpu else _is_of(facts, unwanted, "exclude")
+        is_it = facts.gpu.eq(gpu) if gpu else _is_of(facts, unwanted, "exclude", catalogue)
         kept &= ~is_it
     return options[kept]
 
@@ -63,17 +63,22 @@ def _is(values: pd.Series, wanted: str, key: str) -> pd.Series:
     return found
 
 
-def _is_of(facts: pd.DataFrame, wanted: str, key: str) -> pd.Series:
+def _is_of(
+    facts: pd.DataFrame, wanted: str, key: str, catalogue: Mapping[str, Mapping[str, Any]]
+) -> pd.Series:
     """Which rows are of a provider, a short one such as `aws`, or a machine type."""
-    short = facts.hardware.str.lower().str.startswith(f"{wanted.lower()}-")
-    names = facts[["hardware", "provider"]].apply(lambda values: values.str.lower())
-    found = short | names.eq(wanted.lower()).any(axis=1)
-    if len(facts) and not found.any():
-        known = facts.provider if key == "provider" else pd.concat([facts.hardware, facts.provider])
-        raise InputError(
-            f"config: {key}: no option is of '{wanted}'; {nearest(wanted, _given(known))}"
-        )
-    return found
+    entries = [(name, entry.get("provider", "")) for name, entry in catalogue.items()]
+    if not any(_is_named(wanted, *entry) for entry in entries):
+        known = [name for entry in entries for name in entry[key == "provider" :]]
+        hint = nearest(wanted, _given(known))
+        raise InputError(f"config: {key}: no machine type is of '{wanted}'; {hint}")
+    pairs = zip(facts.hardware, facts.provider, strict=True)
+    return pd.Series([_is_named(wanted, *pair) for pair in pairs], index=facts.index, dtype=bool)
+
+
+def _is_named(wanted: str, hardware: str, provider: str) -> bool:
+    wanted, hardware = wanted.lower(), hardware.lower()
+    return wanted in (hardware, provider.lower()) or hardware.startswith(f"{wanted}-")
 
 
 def _given(values: Iterable[str]) -> list[str]:

@@ -23,6 +23,7 @@ FEWEST = 4
 _PRICES = [0.01, 0.1, 1.0, 10.0, 100.0]
 _WIDTH, _HEIGHT, _LEFT, _BELOW, _LEGEND = 10.0, 5.6, 0.85, 0.55, 0.3  # inches
 _BEST, _PALE = "#c44f00", "#cccccc"
+_SMALL = 4.5
 # Options that a table lists.
 _LINES = 12
 # A deadline or budget so many times above all options is beyond the picture.
@@ -68,8 +69,7 @@ def draw(
     _band(axes, compared)
     _steps(axes, compared[compared.efficient])
     _pairs(axes, shown)
-    for row in shown.itertuples():
-        _point(axes, row)
+    _points(axes, shown)
     _asked(axes, deadline_s, budget_usd)
     k80 = shown.index.isin(shown[shown.hardware_id.eq("gce-k80")].index[:1])
     _name(axes, shown[shown.efficient | shown.here | k80])
@@ -262,26 +262,40 @@ def _steps(axes, worth_it: pd.DataFrame) -> None:
 def _pairs(axes, shown: pd.DataFrame) -> None:
     """Join the prices of one training: on demand, and spot."""
     keys = ["hardware_id", "machine_id", "framework", "framework_version", "variant", "elapsed_s"]
-    for _, rows in shown.groupby(keys, dropna=False):
-        if len(rows) > 1:
-            axes.plot(rows.elapsed_s, rows.billed_usd, color=style.BAND, linewidth=1, zorder=2)
+    joined = [rows for _, rows in shown.groupby(keys, dropna=False) if len(rows) > 1]
+    if joined:
+        # One line with gaps: a line each would take half of the file.
+        x, y = (
+            np.concatenate([[*rows[name], np.nan] for rows in joined])
+            for name in ("elapsed_s", "billed_usd")
+        )
+        axes.plot(x, y, color=style.BAND, linewidth=1, zorder=2)
 
 
-def _point(axes, row) -> None:
+def _points(axes, shown: pd.DataFrame) -> None:
+    """The marks, those that look alike together."""
+    looks = pd.DataFrame([_look(row) for row in shown.itertuples()], index=shown.index)
+    for look, rows in shown.groupby([looks[name] for name in looks], sort=False):
+        colour, is_hollow, marker, size, alpha = look
+        axes.plot(
+            rows.elapsed_s, rows.billed_usd, marker, markersize=size,
+            markerfacecolor=style.PAPER if is_hollow else colour, markeredgecolor=colour,
+            markeredgewidth=1.4, alpha=alpha, zorder=4 if size > _SMALL else 3,
+        )  # fmt: skip
+
+
+def _look(row) -> tuple[str, bool, str, float, float]:
+    """Colour, whether it is hollow, shape, size and opacity of a mark."""
     is_best = row.efficient or row.here
     colour = _BEST if row.efficient else style.INK if row.here else "#8a8a8a"
     colour = _PALE if row.context else colour
-    ring = row.price_kind in INTERRUPTIBLE
-    axes.plot(
-        row.elapsed_s, row.billed_usd, _marker(row), markersize=8 if is_best else 4.5,
-        markerfacecolor=style.PAPER if ring else colour, markeredgecolor=colour,
-        markeredgewidth=1.4, alpha=1.0 if is_best or row.context else 0.8,
-        zorder=4 if is_best else 3,
-    )  # fmt: skip
-
-
-def _marker(row) -> str:
-    return "D" if row.evidence == ESTIMATED else "o"
+    return (
+        colour,
+        row.price_kind in INTERRUPTIBLE,
+        "D" if row.evidence == ESTIMATED else "o",
+        8.0 if is_best else _SMALL,
+        1.0 if is_best or row.context else 0.8,
+    )
 
 
 def _asked(axes, deadline_s: float | None, budget_usd: float | None) -> None:
