@@ -26,6 +26,7 @@ def main() -> None:
     limits = (durations.seconds_of(asked.deadline) if asked.deadline else None, asked.budget)
     options = tables.read(folder / "options.csv")
     relative, runs = tables.read(folder / "relative.csv"), tables.read_runs(folder / "runs.csv")
+    counts = options.workload.value_counts()
     options = wishes.meeting(options, asked, schemas.read("hardware"), estimate.read())
     if asked.workload:
         known = {*workloads.read().recipes, *runs.workload}
@@ -35,7 +36,10 @@ def main() -> None:
         found = options[options.workload.eq(workload)].reset_index(drop=True)
         unpriced = cost_tables.without_price_of(relative[relative.workload.eq(workload)])
         again = answer.unusable(runs[runs.workload.eq(workload)], here)
-        print(advice.text(workload, found, *limits, unpriced, again))
+        if found.empty and workload in counts:
+            print(advice.nothing_left(workload, counts[workload]))
+        else:
+            print(advice.text(workload, found, *limits, unpriced, again))
         chosen.append(found.assign(recommended=advice.recommended(found, *limits)))
     table = pd.concat(chosen, ignore_index=True)
     files.write_csv(folder / "advice.csv", table)

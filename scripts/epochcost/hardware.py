@@ -59,7 +59,7 @@ def check_machine(hardware: str, catalogue: Path, machine: Any) -> None:
 
 EC2, COMPUTE_ENGINE = "Amazon EC2", "Google Compute Engine"
 # What the catalogue calls the providers whose machines say what they are.
-_PROVIDERS = {"aws": EC2, "azure": "Microsoft Azure", "gcp": COMPUTE_ENGINE}
+PROVIDERS = {"aws": EC2, "azure": "Microsoft Azure", "gcp": COMPUTE_ENGINE}
 
 
 def machine_type(entry: Mapping[str, Any]) -> str:
@@ -70,10 +70,10 @@ def machine_type(entry: Mapping[str, Any]) -> str:
 def _check_rented(hardware: str, wanted: dict[str, Any], cloud: Any) -> None:
     """Refuse a machine whose provider says that it is another one, even where both look alike."""
     provider, kind = wanted.get("provider"), cloud and cloud.instance_type
-    if not cloud or provider not in _PROVIDERS.values():
+    if not cloud or provider not in PROVIDERS.values():
         return
     wanted_kind = machine_type(wanted)
-    here = _PROVIDERS[cloud.provider]
+    here = PROVIDERS[cloud.provider]
     if here != provider or (kind and wanted_kind and kind != wanted_kind):
         raise InputError(
             f"this machine is not {hardware}: it is {kind or 'one'} of {here}, not "

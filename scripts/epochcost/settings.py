@@ -398,6 +398,9 @@ def _normalised(settings: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("hardware", "workloads", "frameworks", "variants", "exclude"):
         if isinstance(result.get(key), str):
             result[key] = [name.strip() for name in result[key].split(",")]
+    if "exclude" in result:  # nothing may be excluded
+        given = result["exclude"] or []
+        result["exclude"] = [name for name in given if name] if isinstance(given, list) else given
     for key in ("again", "keep_disturbed"):
         # Snakemake converts True from a command line, and leaves true as text.
         if result.get(key) in ("true", "false"):

@@ -100,7 +100,7 @@ def test_machines_of_ones_own_without_a_price_are_listed(advised, runs, known, b
         runs, costs, bases, about.complete_samples(), about.recipes, market
     )
     _, text = advised(H200, 3.5, unpriced=cost_tables.without_price_of(relative))
-    line = line_of(text, "Measured, without a price: ")
+    line = line_of(text, "Timed without a price: ")
     assert " and 5 more; " in line
 
 

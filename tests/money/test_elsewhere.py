@@ -145,15 +145,18 @@ def test_an_estimate_never_outranks_a_measurement_in_the_advice(make, fresh):
     )  # fmt: skip
     both = pd.concat([dear, own], ignore_index=True)
     text = advice.text("mnist_cnn", both)
-    assert text.splitlines()[1].startswith("Cheapest: here with")
+    assert text.splitlines()[1].startswith("Cheapest measured: here with")
     assert "Probably cheaper, not measured: RTX 3090, Vast.ai with PyTorch, estimated " in text
     row = text.splitlines().index(next(line for line in text.splitlines() if "evidence" in line))
     assert "measured" in text.splitlines()[row + 1], "what was measured comes first"
     assert advice.recommended(both, None, None).iloc[0] == "cheapest and fastest"
     cheap = both.assign(billed_usd=both.billed_usd.where(both.evidence.ne("measured"), 1e-6))
-    assert "Probably" not in advice.text("mnist_cnn", cheap)
+    assert "Probably cheaper" not in advice.text("mnist_cnn", cheap)
     slow = cheap.assign(elapsed_s=cheap.elapsed_s.where(cheap.evidence.ne("measured"), 1e5))
-    assert "Probably faster, not measured: B200" in advice.text("mnist_cnn", slow)
+    assert "Probably faster, not measured: RTX 3090" in advice.text("mnist_cnn", slow)
+    near = both.assign(billed_usd=both.billed_usd.where(both.evidence.ne("measured"), 0.002))
+    near = near.assign(elapsed_s=near.elapsed_s.where(near.evidence.ne("measured"), 1.0))
+    assert "Perhaps cheaper, not measured: RTX 3090" in advice.text("mnist_cnn", near)
 
 
 def test_the_advice_of_a_fresh_clone_is_ten_lines_of_a_hundred_columns(fresh):
@@ -164,8 +167,14 @@ def test_the_advice_of_a_fresh_clone_is_ten_lines_of_a_hundred_columns(fresh):
         assert max(map(len, lines)) <= 100, text
     text = advice.text("cifar10_cnn", fresh[fresh.workload.eq("cifar10_cnn")], 3600.0, 1.0)
     assert "Cheapest within 60 min: RTX 3090, Vast.ai with Keras JAX, estimated " in text
-    assert "2026-07-09" in text and "Basis of the RTX 3090: chained, 7 networks" in text
-    assert "Surer: ten minutes on vast-1x-rtx-3090-32-65536 (about $0.04)" in text
+    assert "2026-07-09" in text and "Basis of RTX 3090: chained, 7 networks" in text
+    assert "; memory unknown." in text, "JAX takes all of it at once"
+    assert "Surer: train it there once, about $0.00674; a full run is a measurement." in text
+    hours = fresh[fresh.workload.eq("cifar10_cnn")].copy()
+    for name in ("elapsed_s", "elapsed_low", "elapsed_high"):
+        hours[name] *= 100
+    text = advice.text("cifar10_cnn", hours)
+    assert "Surer: ten minutes on vast-1x-rtx-3090-32-65536 (about $0.04) narrow its" in text
 
 
 def asked(**some) -> Settings:
@@ -187,6 +196,13 @@ def test_wishes_are_met(fresh, knowledge):
     assert "RTX3090" not in set(left(exclude=["vast", "RTX 3090"]).gpu)
     assert not left(exclude=["vast"]).hardware_id.str.startswith("vast").any()
     assert len(left()) == len(fresh)
+    # Among the rest the frontier is another.
+    few = left(provider="aws")
+    few = few[few.workload.eq("cifar10_cnn") & few.evidence.eq("estimated")]
+    assert few.efficient.sum() > 1
+    assert fresh.loc[few.index].efficient.sum() == 0
+    gcp = {CATALOGUE[name]["provider"] for name in left(provider="gcp").hardware_id}
+    assert gcp == {"Google Compute Engine"}
     assert left(provider="hetzner").empty, "it is in the catalogue, and has no option"
     assert len(left(exclude=["hetzner"])) == len(fresh)
 

@@ -278,8 +278,8 @@ def test_the_advice_in_words(make_options):
     row = next(line for line in text.splitlines() if line.startswith("  fast with"))
     assert row.split()[-5:] == ["7", "min", "$0.583", "$5.00", "2026-07-09"]
     text = advice.text("mnist_mlp", found, 60, 0.01)
-    assert "none; the fastest is fast" in text
-    assert "none; the cheapest is slow" in text
+    assert "none for sure; the fastest is fast" in text
+    assert "none for sure; the cheapest is slow" in text
     nothing = advice.text("x", found.iloc[:0])
     assert nothing.startswith("x: no machine that can be had is known.")
 

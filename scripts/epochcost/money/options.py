@@ -343,6 +343,16 @@ def _class(options: pd.DataFrame) -> np.ndarray:
     return np.select([context, options.evidence.eq(elsewhere.ESTIMATED)], [2, 1], 0)
 
 
+def with_frontier(options: pd.DataFrame) -> pd.DataFrame:
+    """The same, some of options.csv, with which of these no other one beats."""
+    ordered = options.sort_values(["billed_usd", "elapsed_s"], kind="stable")
+    ordered = ordered.assign(context=ordered.context.fillna(""), efficient=False)
+    for place, group in ordered.groupby(["workload", _class(ordered)], sort=False):
+        if place[1] < len(_CLASSES) - 1:
+            ordered.loc[group.index, "efficient"] = efficient(group)
+    return ordered.reindex(options.index)
+
+
 def _chances(compared: pd.DataFrame, rental: Rental) -> np.ndarray:
     """How often each option is the cheapest; with equal bills each has an equal share.
 

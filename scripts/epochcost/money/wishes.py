@@ -7,6 +7,8 @@ import pandas as pd
 
 from epochcost.errors import InputError, nearest
 from epochcost.estimate import Knowledge
+from epochcost.hardware import PROVIDERS
+from epochcost.money.options import with_frontier
 from epochcost.settings import Settings
 
 
@@ -52,7 +54,7 @@ def meeting(
         gpu = knowledge.named(unwanted)
         is_it = facts.gpu.eq(gpu) if gpu else _is_of(facts, unwanted, "exclude", catalogue)
         kept &= ~is_it
-    return options[kept]
+    return options if kept.all() else with_frontier(options[kept])
 
 
 def _is(values: pd.Series, wanted: str, key: str) -> pd.Series:
@@ -77,7 +79,7 @@ def _is_of(
 
 
 def _is_named(wanted: str, hardware: str, provider: str) -> bool:
-    wanted, hardware = wanted.lower(), hardware.lower()
+    wanted, hardware = PROVIDERS.get(wanted.lower(), wanted).lower(), hardware.lower()
     return wanted in (hardware, provider.lower()) or hardware.startswith(f"{wanted}-")
 
 

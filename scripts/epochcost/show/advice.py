@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from epochcost.money import options as choices
-from epochcost.money.elsewhere import ESTIMATED
+from epochcost.money.elsewhere import ESTIMATED, FITS
 from epochcost.show.wording import amounts, names, remarks
 from epochcost.statistics import spread
 
@@ -52,12 +52,14 @@ def text(
     best = known if len(known) else estimated
     lines = [
         f"{workload}: one training{_terms(options)}",
-        *_recommended(best, deadline_s, budget_usd),
-        *_beyond(known, estimated, deadline_s, budget_usd),
+        *_recommended(best, deadline_s, budget_usd, " measured" * (len(known) < len(options))),
     ]
-    surest = _to_be_surer(known, estimated, deadline_s, budget_usd)
-    lines += [] if surest is None else [f"Basis of the {surest.gpu}: {surest.basis}."]
-    ends = [*notes, *_left(options, context), *_surer(known, surest)]
+    how, named = _estimate(known, estimated, deadline_s, budget_usd)
+    if named is not None:
+        lines += [f"{how}: {_said(named)}."] * (len(known) > 0)
+        room = "" if named.fits == FITS else "; memory unknown"
+        lines.append(f"Basis of {named.gpu}: {named.basis}{room}.")
+    ends = [*notes, *_left(options, context), *_surer(known, named)]
     if estimated.empty and known.gpus_used.fillna(0).eq(0).all():
         ends.append(_ONE_ON_A_GPU)
     # The table gives way, never what is recommended.
@@ -98,23 +100,24 @@ def _within(
 
 
 def _recommended(
-    options: pd.DataFrame, deadline_s: float | None, budget_usd: float | None
+    options: pd.DataFrame, deadline_s: float | None, budget_usd: float | None, of: str
 ) -> list[str]:
     """The cheapest that ends in time, what ties with it, and the fastest that can be afforded."""
     in_time, cheap = _within(options, deadline_s, budget_usd)
-    limit = "" if deadline_s is None else f" within {amounts.seconds(deadline_s)}"
-    most = "" if budget_usd is None else f" for up to {amounts.dollars(budget_usd)}"
+    of = "" if options.evidence.eq(ESTIMATED).all() else of
+    limit = of if deadline_s is None else f"{of} within {amounts.seconds(deadline_s)}"
+    most = of if budget_usd is None else f"{of} for up to {amounts.dollars(budget_usd)}"
     lines = []
     if in_time.empty:
         fastest = options.loc[options.elapsed_s.idxmin()]
-        lines.append(f"Cheapest{limit}: none; the fastest is {_said(fastest)}.")
+        lines.append(f"Cheapest{limit}: none for sure; the fastest is {_said(fastest)}.")
     else:
         best = in_time.loc[in_time.billed_usd.idxmin()]
         lines.append(f"Cheapest{limit}: {_said(best)}.")
         lines += _tie(in_time, best)
     if cheap.empty:
         cheapest = options.loc[options.billed_usd.idxmin()]
-        lines.append(f"Fastest{most}: none; the cheapest is {_said(cheapest)}.")
+        lines.append(f"Fastest{most}: none for sure; the cheapest is {_said(cheapest)}.")
     else:
         fastest = cheap.loc[cheap.elapsed_s.idxmin()]
         is_same = len(in_time) and fastest.name == in_time.billed_usd.idxmin()
@@ -133,28 +136,30 @@ def _tie(in_time: pd.DataFrame, best: pd.Series) -> list[str]:
     return [f"A tie: no difference in cost is shown to {_name(tied.iloc[0])}{more}."]
 
 
-def _beyond(
+def _estimate(
     known: pd.DataFrame,
     estimated: pd.DataFrame,
     deadline_s: float | None,
     budget_usd: float | None,
-) -> list[str]:
-    """The estimate that beats all that was measured in cost or time, even at the end of its range.
+) -> tuple[str, pd.Series | None]:
+    """The estimate to look at, and why: how it would beat what was measured.
 
-    Or that alone meets what is asked for.
+    Surely where it does so even at the end of its range.
     """
     could = _within(estimated, deadline_s, budget_usd)[0]
-    if known.empty or could.empty:
-        return []
-    best = could.loc[could.billed_usd.idxmin()]
-    in_time = _within(known, deadline_s, budget_usd)[0]
-    if in_time.empty:
-        return [f"Not measured, but by its estimate: {_said(best)}."]
-    if best.billed_high < in_time.billed_usd.min():
-        return [f"Probably cheaper, not measured: {_said(best)}."]
-    fast = could.loc[could.elapsed_s.idxmin()]
-    is_faster = fast.elapsed_high < in_time.elapsed_s.min()
-    return [f"Probably faster, not measured: {_said(fast)}."] if is_faster else []
+    if could.empty:
+        return "", None
+    cheap = could.loc[could.billed_usd.idxmin()]
+    measured = _within(known, deadline_s, budget_usd)[0]
+    if measured.empty:
+        return "Not measured, but by its estimate", cheap
+    least, first = measured.billed_usd.min(), measured.elapsed_s.min()
+    if cheap.billed_high < least:
+        return "Probably cheaper, not measured", cheap
+    faster = could[could.elapsed_high.lt(first)]
+    if len(faster):
+        return "Probably faster, not measured", faster.loc[faster.billed_usd.idxmin()]
+    return ("Perhaps cheaper, not measured", cheap) if cheap.billed_usd < least else ("", None)
 
 
 def _said(option: pd.Series) -> str:
@@ -246,8 +251,9 @@ def _unpriced(rows: pd.DataFrame | None) -> list[str]:
     predicted = "predicted " if best.predicted else ""
     more = f" and {len(machines) - 1} more" if len(machines) > 1 else ""
     return [
-        f"Measured, without a price: {best.hardware_label}{more}; {predicted}"
-        f"{amounts.seconds(best.time_s)} with {names.framework(best.framework, best.variant)}. "
+        f"Timed without a price: {best.hardware_label}{more}; {predicted}"
+        f"{amounts.seconds(best.time_s)} without its start "
+        f"with {names.framework(best.framework, best.variant)}. "
         "For this machine: price=USD_AN_HOUR."
     ]
 
@@ -285,35 +291,28 @@ def _next(workload: str, is_unpriced: bool) -> list[str]:
     ]
 
 
-def _to_be_surer(
-    known: pd.DataFrame,
-    estimated: pd.DataFrame,
-    deadline_s: float | None,
-    budget_usd: float | None,
-) -> pd.Series | None:
-    """The estimate that would be the cheapest, if it is right; None where there is none."""
-    could = _within(estimated, deadline_s, budget_usd)[0]
-    could = could if len(could) else estimated
-    measured = _within(known, deadline_s, budget_usd)[0]
-    if could.empty or could.billed_usd.min() >= measured.billed_usd.min():
-        return None
-    return could.loc[could.billed_usd.idxmin()]
+def _surer(known: pd.DataFrame, named: pd.Series | None) -> list[str]:
+    """What to measure next, and what that costs.
 
-
-def _surer(known: pd.DataFrame, surest: pd.Series | None) -> list[str]:
-    """What to measure next, and what that costs."""
-    if surest is not None:
-        usd = surest.price_per_hour_usd * _LOOK_S / 3600
-        now = math.sqrt(surest.elapsed_high / surest.elapsed_low)
-        # Ten minutes are a full run, or a prediction of it.
-        kind = spread.FULL if surest.elapsed_s < _LOOK_S else spread.PREDICTED
-        then = math.exp(spread.REACH * spread.shipped()[kind].later)
-        if then > _MUCH * now:
-            return []
+    Args:
+        named: the estimate that would be better, if it is right.
+    """
+    if named is not None:
+        if named.elapsed_s < _LOOK_S:
+            usd = amounts.dollars(named.billed_usd)
+            return [f"Surer: train it there once, about {usd}; a full run is a measurement."]
+        usd = named.price_per_hour_usd * _LOOK_S / 3600
+        now = math.sqrt(named.elapsed_high / named.elapsed_low)
+        then = math.exp(spread.REACH * spread.shipped()[spread.PREDICTED].later)
         return [
-            f"Surer: ten minutes on {surest.hardware_id} (about ${usd:.2f}) narrow its range "
+            f"Surer: ten minutes on {named.hardware_id} (about ${usd:.2f}) narrow its range "
             f"from x{now:.2g} to x{then:.2g}."
-        ]
+        ] * (then < _MUCH * now)
     if known.predicted.astype(bool).any():
         return ["Surer: full runs (scale=full) take the place of predictions."]
     return []
+
+
+def nothing_left(workload: str, count: int) -> str:
+    """What to say where wishes leave none of the options."""
+    return f"{workload}: none of its {count} options is what was asked for.\n"

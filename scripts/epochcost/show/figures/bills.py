@@ -64,8 +64,9 @@ def worth_it(options: pd.DataFrame, rental: Rental) -> pd.DataFrame:
 
     `share` is how much of the bill is training. Of one training at several prices each is a row.
     """
-    measured = options.evidence.ne(ESTIMATED)
-    priced = options[options.billed_usd.gt(0) & options.efficient.astype(bool) & measured]
+    priced = options[options.billed_usd.gt(0) & options.efficient.astype(bool)]
+    estimated = priced.evidence.eq(ESTIMATED)
+    priced = priced if estimated.all() else priced[~estimated]
     ordered = priced.sort_values(["billed_usd", "elapsed_s"], kind="stable", ignore_index=True)
     parts = [
         billing.bill_in_parts(
