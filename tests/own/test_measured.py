@@ -109,7 +109,9 @@ def test_a_mistake_is_one_line_and_leaves_nothing(clone, words, said):
     done = measure(clone, *words, check=False)
     assert done.returncode == 1
     assert said in done.stderr and "Traceback" not in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    # A busy machine is said, too.
+    lines = [line for line in done.stderr.splitlines() if "others use" not in line]
+    assert len(lines) == 1
     assert not list((clone.folder / "results").rglob("*.json"))
 
 

@@ -325,7 +325,7 @@ def test_the_page_shows_what_else_went_on(record):
     row = html[html.index('id="machines"') :]
     assert "3.1%" in row
     assert "load from others" in row
-    html = render(runs=[run], noted=[noted] * 90)
+    html = render(runs=[run], noted=[noted] * 50)
     assert "30 more are in <code>tables/noise.csv</code>" in html
 
 

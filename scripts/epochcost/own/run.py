@@ -76,7 +76,11 @@ def _measured(asked: Asked, here: Machine) -> Record:
     begun = observation.now()
     moving, sampler = activity.Activity(), Sampler()
     since = time.perf_counter()
-    own = watch(asked.command, asked.limits, asked.folder)
+    try:
+        own = watch(asked.command, asked.limits, asked.folder)
+    except BaseException:
+        sampler.stop()  # or it says that nobody listens
+        raise
     wall = time.perf_counter() - since
     shares, seen = moving.summary(), sampler.stop()
     joules, method = observation.energy(seen)

@@ -31,7 +31,7 @@ NARROW = "-narrow"
 # Sentences of the answer that are shown first; the others are folded.
 _FIRST = 3
 # Of noise.csv, the page shows no more rows than this.
-_MOST_NOTED = 60
+_MOST_NOTED = 20
 # And of set_aside.csv.
 _MOST_ASIDE = 20
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
