@@ -159,6 +159,27 @@ def test_an_estimate_never_outranks_a_measurement_in_the_advice(make, fresh):
     assert "Perhaps cheaper, not measured: RTX 3090" in advice.text("mnist_cnn", near)
 
 
+def test_no_estimate_beyond_the_budget_is_named_beside_what_was_measured(fresh):
+    own = fresh[fresh.evidence.eq("estimated") & fresh.workload.eq("mnist_cnn")]
+    here = own.head(1).assign(evidence="measured", source_id="own", runs=1, basis="")
+    here = here.assign(elapsed_s=1e5, elapsed_high=2e5, billed_usd=9.0, billed_high=10.0)
+    both = pd.concat([here, own], ignore_index=True)
+    assert "Probably cheaper, not measured" in advice.text("mnist_cnn", both)
+    text = advice.text("mnist_cnn", both, None, 1e-5)
+    assert "not measured" not in text and "Surer: train" not in text
+
+
+def test_the_plan_and_the_options_say_one_time_of_a_machine(shipped, fresh, knowledge):
+    """With its start, and to the same upper end."""
+    option = fresh[fresh.hardware_id.eq("aws-g4dn.xlarge") & fresh.framework.eq("pytorch")]
+    option = option[option.workload.eq("cifar10_cnn") & option.variant.eq("default")].iloc[0]
+    runs = shipped[shipped.workload.eq("cifar10_cnn") & shipped.framework.eq("pytorch")]
+    runs = runs[elsewhere.counts(runs) & runs.variant.eq("default")]
+    found = elsewhere.on(runs, CATALOGUE["aws-g4dn.xlarge"], knowledge)
+    assert found.seconds == pytest.approx(option.elapsed_s)
+    assert found.high == pytest.approx(option.elapsed_high, rel=0.01), "spreads have four digits"
+
+
 def test_the_advice_of_a_fresh_clone_is_ten_lines_of_a_hundred_columns(fresh):
     for workload, found in fresh.groupby("workload"):
         text = advice.text(workload, found.reset_index(drop=True), 3600.0, 1.0)

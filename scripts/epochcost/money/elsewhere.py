@@ -13,8 +13,10 @@ import pandas as pd
 from epochcost.estimate import Estimate, Knowledge, Measured, time_on
 from epochcost.estimate.transfer import REACH
 from epochcost.hardware import is_unsupported
+from epochcost.results import repeats
 from epochcost.results.rows import OWN
 from epochcost.results.spreads import deviations
+from epochcost.statistics import spread
 from epochcost.statistics.spread import Spread
 
 ESTIMATED, PUBLISHED = "estimated", "published"
@@ -47,9 +49,10 @@ def rows(
         offered: the machine types that can be had, as `catalogue` names them.
         spreads: how well the times that were measured are known.
     """
-    own = summaries[summaries.source_id.eq(OWN) & summaries.gpus_used.fillna(0).gt(0)]
-    own = own.assign(deviation=deviations(own, spreads, one_hour=False))
-    measured = {tuple(key) for key in summaries[["workload", "hardware_id"]].to_numpy()}
+    own = _on_gpus(summaries, spreads)
+    # What others published long ago outranks no estimate.
+    ours = summaries[summaries.source_id.eq(OWN)]
+    measured = {tuple(key) for key in ours[["workload", "hardware_id"]].to_numpy()}
     gpus = {name: known.of_hardware(catalogue.get(name, {})) for name in sorted(set(offered))}
     can = {
         name: (catalogue[name], gpu)
@@ -68,6 +71,12 @@ def rows(
     return pd.DataFrame(made, columns=[*summaries.columns, *ADDED])
 
 
+def _on_gpus(summaries: pd.DataFrame, spreads: Mapping[str, Spread]) -> pd.DataFrame:
+    """What was measured here on GPUs, and how well each time is known."""
+    own = summaries[summaries.source_id.eq(OWN) & summaries.gpus_used.fillna(0).gt(0)]
+    return own.assign(deviation=deviations(own, spreads, one_hour=False))
+
+
 def _rows(
     group: pd.DataFrame, there: Mapping[str, tuple[Mapping[str, Any], str]], known: Knowledge
 ) -> Iterator[dict[str, Any]]:
@@ -78,8 +87,6 @@ def _rows(
     """
     first, seen = dict(group.iloc[0]), measured(group)
     count, arithmetic = int(first["gpus_used"]), precision(first["settings"])
-    # What was measured is no surer than it is, either.
-    around = REACH * group.deviation.max()
     common = first | {
         **dict.fromkeys(("machine", "machine_id", "host", "driver", "copy_of", "shipped"), ""),
         **{"source_id": ESTIMATED, "evidence": ESTIMATED, "predicted": False},
@@ -97,7 +104,7 @@ def _rows(
         estimate = found[gpu]
         fits = _room(group, entry.get("gpu_memory_gib") or known.gpus[gpu].memory)
         if isinstance(estimate, Estimate) and fits != TOO_SMALL:
-            yield common | _of_hardware(hardware, entry) | _timed(estimate, around) | {"fits": fits}
+            yield common | _of_hardware(hardware, entry) | _timed(estimate, group) | {"fits": fits}
 
 
 def _of_hardware(hardware: str, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,8 +116,9 @@ def _of_hardware(hardware: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _timed(found: Estimate, around: float) -> dict[str, Any]:
-    """The time of an estimate, by how sure it and what it is made of are."""
+def _timed(found: Estimate, group: pd.DataFrame) -> dict[str, Any]:
+    """The time of an estimate, which is no surer than what was measured is."""
+    around = REACH * group.deviation.max()
     low, high = (
         found.seconds * math.exp(side * math.hypot(math.log(end / found.seconds), around))
         for side, end in ((-1, found.low), (1, found.high))
@@ -131,7 +139,7 @@ def on(runs: pd.DataFrame, entry: Mapping[str, Any], known: Knowledge) -> Estima
         runs: its rows of runs.csv, on any machine.
         entry: of the machine type in config/hardware.yaml.
     """
-    seen = runs[runs.source_id.eq(OWN) & runs.gpus_used.fillna(0).gt(0)]
+    seen = _on_gpus(repeats.summaries(runs), spread.shipped())
     gpu = known.of_hardware(entry)
     if seen.empty or gpu is None or is_unsupported(entry["gpu"]):
         return None
@@ -139,9 +147,9 @@ def on(runs: pd.DataFrame, entry: Mapping[str, Any], known: Knowledge) -> Estima
     found = time_on(measured(seen), gpu, int(first.gpus_used), precision(first.settings), known)
     if not isinstance(found, Estimate):
         return None
-    start_s = seen.overhead_s.fillna(0.0).median()
-    ends = (found.seconds + start_s, found.low + start_s, found.high + start_s)
-    return replace(found, **dict(zip(("seconds", "low", "high"), ends, strict=True)))
+    start_s, timed = seen.overhead_s.fillna(0.0).median(), _timed(found, seen)
+    names = {"seconds": "time_s", "low": "time_low", "high": "time_high"}
+    return replace(found, **{name: timed[column] + start_s for name, column in names.items()})
 
 
 def counts(runs: pd.DataFrame) -> pd.Series:

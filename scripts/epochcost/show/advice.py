@@ -93,10 +93,18 @@ def _within(
     options: pd.DataFrame, deadline_s: float | None, budget_usd: float | None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The options that meet both limits where any does, else those that meet each."""
+    both = _in_both(options, deadline_s, budget_usd)
+    if len(both):
+        return both, both
+    return _in_both(options, deadline_s, None), _in_both(options, None, budget_usd)
+
+
+def _in_both(
+    options: pd.DataFrame, deadline_s: float | None, budget_usd: float | None
+) -> pd.DataFrame:
+    """The options that meet both limits."""
     in_time = options if deadline_s is None else choices.ends_by(options, deadline_s)
-    cheap = options if budget_usd is None else choices.within_budget(options, budget_usd)
-    both = in_time[in_time.index.isin(cheap.index)]
-    return (both, both) if len(both) else (in_time, cheap)
+    return in_time if budget_usd is None else choices.within_budget(in_time, budget_usd)
 
 
 def _recommended(
@@ -146,11 +154,12 @@ def _estimate(
 
     Surely where it does so even at the end of its range.
     """
-    could = _within(estimated, deadline_s, budget_usd)[0]
+    could, measured = (_in_both(rows, deadline_s, budget_usd) for rows in (estimated, known))
+    if could.empty and known.empty:
+        could = _within(estimated, deadline_s, budget_usd)[0]
     if could.empty:
         return "", None
     cheap = could.loc[could.billed_usd.idxmin()]
-    measured = _within(known, deadline_s, budget_usd)[0]
     if measured.empty:
         return "Not measured, but by its estimate", cheap
     least, first = measured.billed_usd.min(), measured.elapsed_s.min()
