@@ -37,7 +37,6 @@ endif
 run: setup ## everything: environments, data, training, prices, report
 	@$(BIN)/python scripts/unlock.py
 	@$(BIN)/snakemake $(ARGS)
-	@test ! -e results/answer.txt || { echo; cat results/answer.txt; echo "The report, with figures and tables: results/report.html"; }
 
 test: setup ## run the tests
 	@$(BIN)/snakemake environments --quiet all --config workloads=all frameworks=all "data={source: synthetic}"

@@ -22,7 +22,7 @@ rule all:
     """Measure what is configured, and make tables, figures and report."""
     default_target: True
     input:
-        everything(),
+        everything,
     message:
         "Everything is made"
 
@@ -49,7 +49,9 @@ onsuccess:
             errors.say(line)
         if line := OPENED.without_price():
             errors.say(line)
-        print("epochcost: the answer is results/answer.txt, the report results/report.html")
+        if answer := Path("results/answer.txt").read_text().strip():
+            print(f"\n{answer}\n")
+        print("epochcost: the report, with figures and tables, is results/report.html")
 
 
 refuse_unknown_targets()

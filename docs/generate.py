@@ -60,7 +60,7 @@ TABLES = {
 
 
 # The commands that people give by themselves; rules give the others.
-FOR_PEOPLE = ("measure", "remote", "merge", "share", "prices", "unlock")
+FOR_PEOPLE = ("measure", "remote", "bundle", "merge", "share", "prices", "unlock")
 
 
 def commands() -> str:

@@ -32,8 +32,6 @@ KNOWN, NEEDS, PLAN, MACHINE = OPENED.known, OPENED.needs, OPENED.plan, OPENED.ne
 
 # What trainings wait for comes before any of them, so that they follow each other without a gap.
 FIRST = 1_000_000
-# The pictures of a workload.
-PICTURES = ["machines", "machines-narrow", "frontier", "bill"]
 
 
 def here(path):
@@ -41,27 +39,11 @@ def here(path):
     return local(path) if CLOUD else path
 
 
-def everything():
+def everything(wildcards):
     """What a call without targets makes; with a bucket, that is only measuring."""
-    return measured if CLOUD else ["results/report.html", "results/quality.md", *pictures()]
-
-
-def pictures():
-    """The history, and the figures of every workload that has a baseline."""
-    return ["results/figures/history.svg"] + expand(
-        "results/figures/{workload}-{picture}.svg",
-        workload=opening.compared_workloads(Path("data/published/baselines.csv")),
-        picture=PICTURES,
-    )
-
-
-def picture(workload, name, what, stem=None):
-    """A picture in Snakemake's own report, which names it by workload and by what it shows."""
-    return report(
-        f"results/figures/{stem or f'{workload}-{name}'}.svg",
-        category=what,
-        labels={"workload": workload, "picture": name},
-    )
+    if CLOUD:
+        return measured(wildcards)
+    return ["results/report.html", "results/quality.md", *rules.figures.output]
 
 
 def rule_name(what, hardware):
@@ -92,11 +74,6 @@ def conda_of_trainings(hardware):
     if not USES_CONDA:
         return "../envs/workflow.yaml"
     return lambda wildcards: conda_of(RunName.on(hardware, wildcards.run).framework, hardware)
-
-
-def measurements_of_the_clone():
-    """The files of measurements that came with it."""
-    return sorted(map(str, Path("data/measured").glob("*.jsonl")))
 
 
 def own_models():

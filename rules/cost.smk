@@ -2,13 +2,14 @@
 # price book remakes only the tables of costs.
 
 from epochcost.money import prices
+from epochcost.record import shipped
 
 
 rule runs:
     """Write the tables of measurements."""
     input:
         records=measured,
-        measured=measurements_of_the_clone(),
+        measured=shipped.files_in(shipped.MEASURED),
         published=multiext("data/published/", "measurements.csv", "baselines.csv"),
         hardware="config/hardware.yaml",
         recipes=multiext("config/", "workloads.yaml", "datasets.yaml"),

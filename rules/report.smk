@@ -8,12 +8,13 @@ rule report:
     input:
         tables=rules.tables.input,
         records=measured,
-        figures=pictures(),
+        figures=rules.figures.output,
         published=multiext("data/published/", "baselines.csv", "sources.csv"),
         code=sources_of("report"),
     output:
         page=report("results/report.html", category="Report", labels={"page": "all results"}),
         answer="results/answer.txt",
+        metrics="results/metrics.json",
     log:
         "logs/report.log",
     localrule: True
@@ -26,7 +27,7 @@ rule report:
         "Writing the report"
     shell:
         "python scripts/report.py --report {output.page:q} --answer {output.answer:q} "
-        "{params.given:q} > {log:q} 2>&1"
+        "--metrics {output.metrics:q} {params.given:q} > {log:q} 2>&1"
 
 
 # To paste: of the tables that are there, or of the records.

@@ -31,16 +31,18 @@ def main() -> None:
     if asked.workload:
         known = {*workloads.read().recipes, *runs.workload}
         errors.check_name("workload", asked.workload, known)
-    here, chosen = machine.facts().id, []
+    here, chosen, said = machine.facts().id, [], []
     for workload in [asked.workload] if asked.workload else asked.workloads:
         found = options[options.workload.eq(workload)].reset_index(drop=True)
+        found = wishes.as_long(found, asked)
         unpriced = cost_tables.without_price_of(relative[relative.workload.eq(workload)])
         again = answer.unusable(runs[runs.workload.eq(workload)], here)
         if found.empty and workload in counts:
-            print(advice.nothing_left(workload, counts[workload]))
+            said.append(advice.nothing_left(workload, counts[workload]))
         else:
-            print(advice.text(workload, found, *limits, unpriced, again))
+            said.append(advice.text(workload, found, *limits, unpriced, again, asked.epochs))
         chosen.append(found.assign(recommended=advice.recommended(found, *limits)))
+    print("\n".join(said), end="")
     table = pd.concat(chosen, ignore_index=True)
     files.write_csv(folder / "advice.csv", table)
     files.write_text(folder / "advice.json", table.to_json(orient="records", indent=1) + "\n")

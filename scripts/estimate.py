@@ -68,6 +68,8 @@ def _foreseen(arguments: Namespace, catalogue: dict) -> estimates.Foreseen:
         return knowledge.read(), runs[elsewhere.counts(runs)]
 
     def foreseen(hardware: str, *training: str) -> Estimate | None:
+        if not catalogue.get(hardware, {}).get("gpu"):
+            return None
         everything, runs = known()
         names = ("workload", "framework", "variant", "recipe")
         for name, value in zip(names, training, strict=True):

@@ -1,9 +1,9 @@
 """Add records from another machine to this one's.
 
-In: results/runs of another clone, the clone, one record, or what scripts/share.py writes. Out:
+In: results/runs of another clone, the clone, one record, or what scripts/bundle.py writes. Out:
 copies in results/runs, each checked; a run that is there already is not copied again, and none is
-changed or overwritten. What else is in the folder is named. Records that were deleted here come
-back from results/runs-kept. Exits with status 1 if a record was refused.
+changed or overwritten. What else is in the folder is named. Exits with status 1 if a record was
+refused.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Write the answer and the report page from the tables and figures.
 
 In: results/tables/, results/figures/, results/runs/, data/published/. Out: an HTML file that
-needs no network; beside it the answer as text.
+needs no network; beside it the answer as text, and this machine's results as DVC's metrics.
 """
 
 import os
@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--published", type=Path, default=Path("data/published"))
     parser.add_argument("--report", type=Path, default=Path("results/report.html"))
     parser.add_argument("--answer", type=Path, default=Path("results/answer.txt"))
+    parser.add_argument("--metrics", type=Path, default=Path("results/metrics.json"))
     parser.add_argument("--given", default="", help="settings that a suggested call must repeat")
     arguments = parser.parse_args()
     relative = selection.side_by_side(tables.read(arguments.tables / "relative.csv"))
@@ -76,6 +77,7 @@ def main() -> None:
     if len(measured):
         lines += ["", table.written(measured, "text").rstrip()]
     files.write_text(arguments.answer, "\n".join(lines) + "\n" if lines else "")
+    files.write_json(arguments.metrics, table.metrics(own[tables.made_here(own)], here))
 
 
 def _sections(

@@ -1,33 +1,23 @@
-"""Write the records of a machine to one file, to send to others: the form of data/measured.
+"""Share this clone's records: merge those of others, analyse all, push data and then git.
 
-In: results/runs. Out: a file per machine, a header and a record per line. A file that is there
-already keeps what it holds. Others add its records with scripts/merge.py.
+Nothing is trained. If somebody else was faster, or it was ended, the same call goes on.
 """
 
-from pathlib import Path
-
-from epochcost import errors, files
-from epochcost.measure import machine
-from epochcost.record import record, shipped
+from epochcost import ROOT, errors
+from epochcost.sharing import together
 
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "rented", help="how the machine was rented, in words: on demand, at home, unknown"
+        "--rented", default="", help="how this machine was rented, in words: on demand, at home"
     )
-    parser.add_argument("--machine", help="the id of another machine than this one, or `all`")
-    parser.add_argument("--records", type=files.folder, default=Path("results/runs"))
-    parser.add_argument("--output", type=Path, default=Path("results/shared"))
+    parser.add_argument("--check", action="store_true", help="only whether the store can be used")
     arguments = parser.parse_args()
-    wanted = arguments.machine or machine.facts().id
-    aside: dict[Path, str] = {}
-    every = [one for _, one in record.read_all(arguments.records, aside)]
-    found = [one for one in every if wanted in ("all", one.machine.id)]
-    if not found:
-        raise errors.InputError(f"{arguments.records} holds no records of the machine {wanted}")
-    print(*shipped.write(found, arguments.output, arguments.rented), sep="\n")
-    print(f"{len(found)} records, {len(aside)} set aside")
+    if arguments.check:
+        together.check_store(ROOT)
+    else:
+        together.share(ROOT, arguments.rented)
 
 
 if __name__ == "__main__":

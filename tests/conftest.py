@@ -3,6 +3,8 @@
 import json
 import os
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -58,15 +60,40 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: -trainings[item.path])
 
 
+ALL_CORES = os.sched_getaffinity(0)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def lock(tmp_path_factory) -> None:
     """A lock of their own: no test waits for a training that somebody else has on the machine.
 
-    The workers of one call share it, as two trainings at once take longer than one after the other.
+    Each worker of a call has one, and one core: threads of two trainings on the same cores would
+    wait for each other.
     """
-    folder = tmp_path_factory.getbasetemp()
-    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
-    os.environ[machine_lock.LOCK] = str(shared / "training.lock")
+    os.environ[machine_lock.LOCK] = str(tmp_path_factory.getbasetemp() / "training.lock")
+    if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+        number = int(worker.removeprefix("gw")) % len(ALL_CORES)
+        os.sched_setaffinity(0, {sorted(ALL_CORES)[number]})
+
+
+@pytest.fixture(scope="session")
+def all_cores(lock) -> Callable[[], AbstractContextManager]:
+    """Gives what is started meanwhile the cores of the machine."""
+
+    @contextmanager
+    def given():
+        mine = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, ALL_CORES)
+        yield
+        os.sched_setaffinity(0, mine)
+
+    return given
+
+
+@pytest.fixture
+def on_all_cores(all_cores):
+    with all_cores():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ GROUND = {
 }
 # A room, and those right below it.
 MAY_USE = {
+    "sharing": {"estimate"},
     "show": {"money"},
     "plan": {"frameworks", "money", "own", "statistics"},
     "money": {"estimate", "settings"},

@@ -167,7 +167,7 @@ def test_a_call_that_cannot_be_made_ends_with_one_line(folder, words, said):
 @pytest.mark.parametrize("target", ["runs", "data/arrays/mnist/synthetic/manifest.json"])
 def test_what_can_be_made_is(folder, target):
     folder.snakemake("-n", target, *SYNTHETIC)
-    folder.snakemake("-n", "-R", "figure", "--", target, *SYNTHETIC[:0])
+    folder.snakemake("-n", "-R", "figures", "--", target, *SYNTHETIC[:0])
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,11 @@ def test_trainings_after_the_first_say_how_long_all_will_take(monkeypatch):
     said = [
         shown.format(
             logging.makeLogRecord(
-                {"msg": f"Job 3: Training mnist_mlp/x/y ({n} of 3)", "rule_name": rule}
+                {
+                    "msg": f"Job 3: Training mnist_mlp/x/y ({n} of 3)",
+                    "levelno": logging.INFO,
+                    "rule_name": rule,
+                }
             )
         )
         for n, rule in ((1, "train_local"), (2, "train_local"), (3, "train_local"), (3, "train_x"))

@@ -1,6 +1,8 @@
+import csv
 import resource
 import signal
 
+import pandas
 import pytest
 
 from epochcost import files
@@ -36,3 +38,11 @@ def test_broken_json_is_named(tmp_path):
     (tmp_path / "a.json").write_text('{"a": ')
     with pytest.raises(InputError, match=r"a\.json is not JSON"):
         files.read_json(tmp_path / "a.json")
+
+
+def test_no_cell_of_a_table_is_a_formula(tmp_path):
+    path = tmp_path / "table.csv"
+    cells = ['=HYPERLINK("x")', "@a", "-2+3", "-2.5", "a=b", None]
+    files.write_csv(path, pandas.DataFrame({"a": cells, "b": range(6)}))
+    said = [row[0] for row in csv.reader(path.read_text().splitlines())]
+    assert said == ["a", '\'=HYPERLINK("x")', "'@a", "'-2+3", "-2.5", "a=b", ""]

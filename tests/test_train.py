@@ -325,9 +325,19 @@ def test_a_model_that_does_not_fit_the_data_is_refused(run, monkeypatch, tmp_pat
         run(behaviour)
 
 
+def recipe_with(loss: str, metric: str = "loss") -> dict:
+    """What a check of arrays reads of a recipe."""
+    return {
+        "quality": {"metric": metric},
+        "loss": loss,
+        "optimizer": {"name": "adam"},
+        "model": {},
+    }
+
+
 def test_accuracy_on_held_out_data_needs_some():
     split = models.Split(np.zeros((2, 3)), np.zeros(2, np.uint8))
-    recipe = {"quality": {"metric": "val_accuracy"}, "loss": "binary_crossentropy", "model": {}}
+    recipe = recipe_with("binary_crossentropy", metric="val_accuracy")
     with pytest.raises(InputError, match="`inputs` gives nothing to validate on"):
         models.check_split(split, recipe)
     models.check_split(split, recipe | {"quality": {"metric": "loss"}})
@@ -339,13 +349,13 @@ def test_accuracy_on_held_out_data_needs_some():
 )
 def test_each_sample_has_a_label_and_there_are_some(samples, labels, message):
     split = models.Split(np.zeros((samples, 4)), np.zeros(labels, np.uint8))
-    recipe = {"quality": {"metric": "loss"}, "loss": "binary_crossentropy", "model": {}}
+    recipe = recipe_with("binary_crossentropy")
     with pytest.raises(InputError, match=message):
         models.check_split(split, recipe)
 
 
 def test_labels_are_class_numbers_in_arrays():
-    recipe = {"quality": {"metric": "loss"}, "loss": "categorical_crossentropy", "model": {}}
+    recipe = recipe_with("categorical_crossentropy")
     samples = np.zeros((3, 4))
     for labels, message in (
         (np.eye(3), r"y_train has the shape \(3, 3\); it holds class numbers, one per sample"),
@@ -379,16 +389,16 @@ def test_ranges_are_those_of_labels_and_words_alone():
     def split(x, y):
         return models.Split(x, y, x[:0], y[:0], vocabulary=26)
 
-    loss = {"quality": {"metric": "loss"}, "loss": "categorical_crossentropy"}
+    recipe = recipe_with("categorical_crossentropy")
     letters = np.zeros((2, 3), np.int32), np.array([0, 25])
     pictures = np.full((2, 4, 4), 255, np.uint8), np.array([0, 25])
     for arrays_there in (letters, pictures):
-        models.check_split(split(*arrays_there), loss | {"model": {}})
-    named = loss | {"model": {"classes": ["a", "b"]}}
+        models.check_split(split(*arrays_there), recipe)
+    named = recipe | {"model": {"classes": ["a", "b"]}}
     models.check_split(split(*letters), named)
     with pytest.raises(InputError, match="x_train holds 0 to 26; it can be 0 to 25"):
         models.check_split(split(np.array([[0, 26]]), np.array([0])), named)
-    halves = loss | {"model": {}, "loss": "binary_crossentropy"}
+    halves = recipe_with("binary_crossentropy")
     with pytest.raises(InputError, match=r"y_train holds 0\.0 to 1\.7; it can be 0 to 1"):
         models.check_split(split(letters[0], np.array([0, 1.7])), halves)
 

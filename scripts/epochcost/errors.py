@@ -24,6 +24,13 @@ class InputError(Exception):
 class Parser(argparse.ArgumentParser):
     """A command line whose mistakes give one line and status 1, as everywhere."""
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As of argparse; text that is no UTF-8 is a mistake, as no file of ours could hold it."""
+        for word in sys.argv[1:] if args is None else args:
+            if not word.isascii() and any("\ud800" <= sign <= "\udfff" for sign in word):
+                self.error(f"'{short(word)}' is no UTF-8")
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         sys.exit(f"{SIGNATURE}: {printable(message)} (see --help)")
 
@@ -89,8 +96,9 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     """A hint for a misspelt `name`: the closest of `valid`; if none is close all, or their ends."""
     valid = sorted(str(v) for v in valid)
     # Longer than any name: to compare it would take minutes.
-    near = str(name)[:LONGEST_VALUE]
-    close = difflib.get_close_matches(near, valid, n=1, cutoff=0.5)
+    near, as_written = str(name)[:LONGEST_VALUE].lower(), {v.lower(): v for v in reversed(valid)}
+    found = difflib.get_close_matches(near, as_written, n=1, cutoff=0.5)
+    close = [as_written[lower] for lower in found]
     if close and len(valid) > _MOST_NAMED:
         return f"did you mean '{close[0]}'?"
     if close:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import tempfile
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
@@ -13,6 +14,9 @@ from typing import Any, ClassVar
 import yaml
 
 from epochcost.errors import InputError, short
+
+# Whatever a spreadsheet evaluates; a negative number is none.
+_FORMULA = re.compile(r"[=+@\t\r]|-(?!\d+(\.\d+)?\Z)")
 
 
 @contextmanager
@@ -84,11 +88,20 @@ def read_json(path: Path) -> Any:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        return json.loads(text, object_pairs_hook=_each_key_once)
+        return json_of(text)
     except RecursionError:
         raise InputError(f"{path} is not JSON: it is nested too deeply") from None
     except ValueError as error:  # also for what is no UTF-8, and for numbers of 5,000 digits
         raise InputError(f"{path} is not JSON: {error}") from None
+
+
+def json_of(text: str) -> Any:
+    """The JSON of a text, in which no object has a key twice.
+
+    Raises:
+        ValueError, RecursionError: it is none.
+    """
+    return json.loads(text, object_pairs_hook=_each_key_once)
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -214,7 +227,18 @@ def has_sha256(path: Path, expected: str) -> bool:
     return sha256(path).startswith(expected)
 
 
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would take the text for a formula, and obey it."""
+    return bool(_FORMULA.match(text))
+
+
+def harmless(cell: Any) -> Any:
+    """A cell of a table; a formula gets an apostrophe in front, which makes it text."""
+    return f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell
+
+
 def write_csv(path: Path, table: Any) -> None:
-    """Write a data frame, whole or not at all."""
+    """Write a data frame, whole or not at all, with no cell that is a formula."""
+    texts = {name: table[name].map(harmless) for name in table if table[name].dtype.kind == "O"}
     with atomic(path) as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n")
+        table.assign(**texts).to_csv(temporary, index=False, lineterminator="\n")

@@ -25,13 +25,14 @@ def read(name: str, root: Path = ROOT) -> dict[str, dict[str, Any]]:
     return content
 
 
-def check(content: Any, schema_path: Path, where: str) -> None:
+def check(content: Any, schema_path: Path, where: str, whole: bool = True) -> None:
     """Raise an InputError that says in one line what the schema does not allow.
 
     Args:
         where: what the content is, for the message.
+        whole: False for some of its keys, of which each is checked by itself.
     """
-    found = list(_validator(schema_path).iter_errors(content))
+    found = list(_validator(schema_path, whole).iter_errors(content))
     # A misspelt key is missing under its right name too; the misspelling says more.
     unknown = [error for error in found if error.validator == "additionalProperties"]
     # Of an unknown optimizer, its name comes before the keys that another one has.
@@ -66,9 +67,10 @@ _Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pat
 
 
 @cache
-def _validator(schema_path: Path) -> jsonschema.Draft202012Validator:
+def _validator(schema_path: Path, whole: bool) -> jsonschema.Draft202012Validator:
+    schema = files.read_json(schema_path)
     return _Validator(
-        files.read_json(schema_path),
+        schema if whole else {"properties": schema["properties"]},
         format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER,
     )
 

@@ -16,7 +16,15 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic.json_schema import GenerateJsonSchema
 from typing_extensions import TypedDict
 
@@ -55,7 +63,20 @@ Python = Annotated[Word, Field(min_length=1)]
 # Text, even where it is just a number, which is seconds.
 _DURATIONS = ("every", "up")
 _DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+# A number is a name, too: `gpu=4090`.
+Name = Annotated[
+    str,
+    BeforeValidator(lambda value: str(value) if type(value) is int else value),
+    WithJsonSchema({"type": ["string", "integer"]}),
+]
 Deadline = Annotated[str | float, WithJsonSchema({"type": ["string", "number"]})]
+
+
+def _seconds(key: str, text: str | float) -> float:
+    try:
+        return durations.seconds_of(text)
+    except InputError as error:
+        raise InputError(f"config: {key}: {error}") from None
 
 
 def _doc(text: str, **limits: Any) -> Any:
@@ -255,7 +276,10 @@ class Settings(Section):
     )
     deadline: Deadline | None = _doc("how long it may take: `1h`, `30min`; a number is seconds")
     budget: Amount | None = _doc("how many USD it may cost")
-    gpu: str | None = _doc(
+    epochs: Count | None = _doc(
+        "for how many epochs `advise` says it, instead of the recipe's: times in proportion"
+    )
+    gpu: Name | None = _doc(
         "which GPU `snakemake reference` is asked about, such as `H100`; `advise` names machines "
         "with it alone"
     )
@@ -311,9 +335,9 @@ REPEATED = (
 USED_BY = {
     "runs": ("keep_disturbed", "precision"),
     "costs": (*_PRICES, "spot", "keep_disturbed"),
-    "figure": ("billing", "deadline", "budget"),
+    "figures": ("billing", "deadline", "budget"),
     "advise": (
-        *("workload", "workloads", "deadline", "budget"),
+        *("workload", "workloads", "deadline", "budget", "epochs", "billing"),
         *("gpu", "provider", "region", "price_kind", "exclude"),
     ),
     "estimate": (*_PRICES, "scale", "precision", "budget_hours"),
@@ -462,7 +486,7 @@ def _check_values(values: dict[str, Any]) -> None:
         raise InputError("config: owned and price.per_hour_usd both say what this machine costs")
     if values["again"] and values["precision"]:
         raise InputError("config: again and precision both say how many runs are wanted")
-    if values["deadline"] is not None and not durations.seconds_of(values["deadline"]):
+    if values["deadline"] is not None and not _seconds("deadline", values["deadline"]):
         raise InputError("config: deadline: nothing is trained in no time; such as 1h")
     if values["budget"] == 0:
         raise InputError("config: budget: nothing is rented for 0; leave it empty")

@@ -23,15 +23,16 @@ from epochcost.own.watch import Limits, watch
 LOOP = """
 import json, sys, time, torch
 from torch import nn
-width, steps, out = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+passes, steps, out = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 torch.set_num_threads(1)
 data = torch.randn(64, 64)
 loader = torch.utils.data.DataLoader(range(steps), batch_size=None)
-model = nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
+model = nn.Sequential(nn.Linear(64, 200), nn.ReLU(), nn.Linear(200, 10))
 optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
 times, begin = [time.perf_counter()], time.thread_time()
 for batch in loader:
-    model(data).square().mean().backward()
+    for _ in range(passes):
+        model(data).square().mean().backward()
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     times.append(time.perf_counter())
@@ -39,8 +40,8 @@ later = sorted(after - before for before, after in zip(times[20:], times[21:]))
 cpu = (time.thread_time() - begin) / steps
 json.dump([later[len(later) // 2], cpu], open(out, "w"))
 """
-# Of the hidden layer, by milliseconds of a step, about.
-WIDTHS = {1: 200, 10: 3_500}
+# Milliseconds of a step, about: as many passes through the model as take so long.
+STEPS_MS = (1, 10)
 
 
 def main() -> None:
@@ -49,9 +50,12 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5, help="of a loop, about")
     parser.add_argument("--python", type=Path, default=ROOT / ".venvs/own/bin/python")
     arguments = parser.parse_args()
-    for wanted_ms, width in WIDTHS.items():
+    start = [str(arguments.python), "-c", LOOP]
+    one, ten = (timed([*start, str(passes), "500"], False)[0][0] * 1e3 for passes in (1, 10))
+    for wanted_ms in STEPS_MS:
+        passes = max(1, round(1 + (wanted_ms - one) / (ten - one) * 9))
         steps = int(arguments.seconds * 1000 / wanted_ms)
-        command = [str(arguments.python), "-c", LOOP, str(width), str(steps)]
+        command = [*start, str(passes), str(steps)]
         pairs, costs = [], []
         for _ in range(arguments.rounds):
             both = {}

@@ -77,9 +77,7 @@ def reprice(folder: Path, book: str) -> tuple[float, float]:
         json.dumps({"price_book": book}),
     )
     middle = time.perf_counter()
-    for workload in ("mnist_mlp", "mnist_cnn", "cifar10_cnn", "imdb_fasttext", "imdb_bilstm",
-                     "nietzsche_lstm", "twitter_bilstm"):  # fmt: skip
-        run(python, "scripts/figure.py", workload, "--tables", tables, "--output", folder)
+    run(python, "scripts/figures.py", "--tables", tables, "--output", folder)
     return middle - begin, time.perf_counter() - middle
 
 

@@ -25,7 +25,7 @@ from epochcost import estimate, files
 from epochcost.estimate import guesses, reference, transfer
 from epochcost.estimate.guesses import Guess
 from epochcost.estimate.knowledge import Knowledge
-from epochcost.estimate.ratios import Ratio, at_equal_batch
+from epochcost.estimate.ratios import Ratio, usual_batch
 from epochcost.record import shipped
 from epochcost.results import rows
 
@@ -98,7 +98,7 @@ def left_out(known: Knowledge) -> list[Miss]:
     found = []
     for network in sorted({cell.network for cell in known.cells}):
         without = known.without(networks=[network])
-        for precision, count, pair, ratio, true in _targets(known, without, network):
+        for precision, count, pair, ratio, true in _targets(known, network):
             for guess in _guessed(without, precision, count, pair):
                 found.append(_miss(guess, ratio, pair, true))
             for guess in _two(known, without, precision, count, pair, ratio, network):
@@ -112,7 +112,7 @@ def unseen_suites(known: Knowledge) -> list[Miss]:
     for suite in sorted({cell.suite for cell in known.cells}):
         for network in sorted({cell.network for cell in known.cells if cell.suite == suite}):
             without = known.without(networks=[network], suites=[suite])
-            for precision, count, pair, ratio, true in _targets(known, without, network):
+            for precision, count, pair, ratio, true in _targets(known, network):
                 guess = guesses.direct(*pair, count, precision, without)
                 if ratio.suite == suite and guess:
                     found.append(_miss(guess, ratio, pair, true))
@@ -134,13 +134,14 @@ def left_out_gpus(known: Knowledge) -> list[Miss]:
                     if guess := guesses.by_sheet(*sheets, precision, without):
                         order = (gpu, *(name for name in pair if name != gpu))
                         found += [
-                            _miss(guess, one, order, _true(ratios, one, without)) for one in ratios
+                            _miss(guess, one, order, _true(one, ratios, pair, known))
+                            for one in ratios
                         ]
     return found
 
 
 def _targets(
-    known: Knowledge, without: Knowledge, network: str
+    known: Knowledge, network: str
 ) -> Iterator[tuple[str, int, tuple[str, str], Ratio, float]]:
     """The ratios of a network, with their true value at an equal batch."""
     for precision in PRECISIONS:
@@ -148,17 +149,17 @@ def _targets(
             for pair, ratios in known.at(precision, count).pairs.items():
                 for one in ratios:
                     if one.network == network:
-                        yield precision, count, pair, one, _true(ratios, one, without)
+                        yield precision, count, pair, one, _true(one, ratios, pair, known)
 
 
-def _true(ratios: list[Ratio], one: Ratio, without: Knowledge) -> float:
-    """A ratio less what its larger batch gains, as estimated without it.
+def _true(one: Ratio, ratios: list[Ratio], pair: tuple[str, str], known: Knowledge) -> float:
+    """A ratio less what its larger batch gains, as other pairs of GPUs tell.
 
     Where its batch is not stated, it is as the others' of its pair.
     """
-    others = [other for other in ratios if other is not one and other.batch is not None]
-    values = at_equal_batch([one, *others], without.sheet.slope)
-    return values[one.network][0]
+    others = [other for other in ratios if other is not one]
+    batch = usual_batch(others) if one.batch is None else one.batch
+    return one.value - known.gains.of(one.network, min(pair, pair[::-1])) * batch
 
 
 def _guessed(
@@ -186,7 +187,7 @@ def _two(
             if one.network == network and one.suite == ratio.suite and one.equal == ratio.equal
         ]
         if gpu != target and mine:
-            times[gpu] = _true(ratios, mine[0], without)
+            times[gpu] = _true(mine[0], ratios, (base, gpu), known)
     if times:
         chance = random.Random(f"{pair}{ratio}")
         gpu = chance.choice(sorted(times))

@@ -5,7 +5,8 @@ import math
 import pytest
 from speeds import GPUS, NETWORKS, cell
 
-from epochcost.estimate import datasheet, guesses
+from epochcost.estimate import batches, datasheet, guesses
+from epochcost.estimate.ratios import Ratio
 
 
 def pair(known, precision="fp32", count=1):
@@ -109,6 +110,44 @@ def test_data_sheets_are_last_and_find_the_weights_that_were_put_in(known):
     # A training keeps its batch, whatever that of the references did.
     ratio = guesses.best("A", "B", 1, "fp32", knowledge)
     assert math.exp(ratio.value) == pytest.approx(speed("B", 1) / speed("A", 1))
+
+
+def test_each_network_gains_from_its_batch_what_it_does(known):
+    """All GPUs are alike, so that whatever is faster had a larger batch."""
+    gains = {"alpha": 0.0, "beta": 0.4, "gamma": 0.2, "delta": 0.2}
+    batches = dict(zip("ABCDE", (1, 64, 2, 1024, 32), strict=True))
+    cells = [
+        cell(name, network, batch**gain, batch=math.log(batch), precision="tf32")
+        for name, batch in batches.items()
+        for network, gain in gains.items()
+    ]
+    knowledge = known(*cells)
+    found = {network: knowledge.gains.of(network) for network in gains}
+    assert found["alpha"] < 0.1 < 0.3 < found["beta"]
+    assert found["gamma"] == pytest.approx(0.2, abs=0.05)
+    assert knowledge.gains.of("unheard of") == knowledge.gains.common
+    # What is left of a network's gain, because little was seen, spreads the networks; none is lost.
+    support = knowledge.at("tf32", 1).support("A", "B")
+    assert support.value == pytest.approx(0, abs=0.1)
+    assert support.spread < 0.3 < math.log(64) * 0.1
+
+
+def test_a_pair_of_gpus_says_nothing_of_the_gains_it_is_judged_by():
+    def gains(value: float):
+        ratios = {
+            ("A", other): [
+                Ratio(network, 0.5 if network != "alpha" else said, 2.0, True, "s", "source")
+                for network in NETWORKS
+            ]
+            for other, said in (("B", value), ("C", 0.9))
+        }
+        return batches.fitted({"tf32": ratios}, 0.2)
+
+    one, other = gains(0.1), gains(5.0)
+    assert one.of("alpha") < other.of("alpha")
+    unseen = other.of("alpha", unseen=("A", "B"))
+    assert one.of("alpha", unseen=("A", "B")) == pytest.approx(unseen)
+    assert unseen > 0.2 == one.of("beta")
 
 
 def test_data_sheets_say_nothing_of_other_makers_or_without_a_figure(small):

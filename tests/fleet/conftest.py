@@ -9,12 +9,19 @@ from fleet import accounting
 from fleet import slurm as clusters
 
 
+@pytest.fixture(scope="module", autouse=True)
+def on_all_cores(all_cores):
+    with all_cores():
+        yield
+
+
 @pytest.fixture(scope="session")
-def slurm(tmp_path_factory):
+def slurm(tmp_path_factory, all_cores):
     """A Slurm on this machine; skipped where it is not installed."""
     if lacking := clusters.missing():
         pytest.skip(f"this machine has no {lacking} (Debian: slurm-wlm, munge)")
-    cluster = clusters.Slurm(tmp_path_factory.mktemp("slurm"))
+    with all_cores():
+        cluster = clusters.Slurm(tmp_path_factory.mktemp("slurm"))
     yield cluster
     cluster.stop()
 

@@ -5,7 +5,7 @@ import os
 import pytest
 from trainings import refused, train
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_all_cores")]
 
 TWO_CORES = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
 
@@ -44,6 +44,7 @@ def test_two_devices_learn_what_one_learns(pythons, little_text, tmp_path, workl
         assert shared["metric"] == pytest.approx(alone["metric"], abs=5e-3)
 
 
+@pytest.mark.full
 @TWO_CORES
 def test_two_devices_learn_as_fast_in_many_steps_on_tensorflow(pythons, little_text, tmp_path):
     """By the recipe's own batch, where each run has its own order of samples."""

@@ -50,6 +50,19 @@ called(keras.ops.zeros((1, 2)))
 convolution = nn.Conv2d(1, 2, 3, bias=False)
 pytorch_recipe.initialise(convolution)
 sequence = torch.zeros(1, 7, 4)
+
+def scheduled(steps):
+    optimizer = torch.optim.AdamW(nn.Linear(2, 1).parameters())
+    rates = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=10)
+    made = pytorch_recipe.own_optimizer((optimizer, rates))
+    for _ in range(steps):
+        made.step()
+    return made, lambda: optimizer.param_groups[0]["lr"]
+
+half, rate = scheduled(5)
+again, resumed = scheduled(0)
+again.load_state_dict(half.state_dict())
+half.step(), again.step()
 print(json.dumps({
     "keras": [
         keras_recipe.multiply_adds(keras.Sequential([keras.Input((7, 4)), layers.Dense(5)])),
@@ -65,6 +78,11 @@ print(json.dumps({
         pytorch_recipe.multiply_adds(nn.LSTM(4, 5, batch_first=True), sequence),
         pytorch_recipe.multiply_adds(nn.LSTM(4, 5), sequence.transpose(0, 1)),
     ],
+    "no_mean": [
+        said(pytorch_recipe.OwnLoss(lambda outputs, labels: given), None, None)
+        for given in (torch.zeros(3), 1.0, torch.zeros(()))
+    ],
+    "rates": [rate(), resumed(), scheduled(6)[1]()],
     "largest": float(convolution.weight.abs().max()),
     "refused": [said(*case) for case in (
         (keras_recipe.check_outputs, ending("softmax", 3), CATEGORICAL, labels),
@@ -104,3 +122,15 @@ def test_what_is_not_understood_is_not_counted_and_a_bias_may_be_missing(found):
     assert found["pytorch"] == [7 * 4 * 5, None, None, lstm, lstm]
     # Glorot's for 9 inputs and 18 outputs of each weight.
     assert 0 < found["largest"] <= (6 / 27) ** 0.5
+
+
+def test_a_schedule_goes_on_where_it_was(found):
+    rate, resumed, at_once = found["rates"]
+    assert rate == resumed == at_once
+
+
+def test_a_loss_that_is_no_mean_is_refused(found):
+    several, number, mean = found["no_mean"]
+    assert several == "torch_loss gives [3], and no mean of the batch, a scalar tensor"
+    assert number.startswith("torch_loss gives float")
+    assert mean is None

@@ -63,7 +63,7 @@ def test_a_plain_script_has_our_recipe(side_by_side, workload):
     [
         ("mnist_mlp", "pytorch", "few", 0.3),  # samples come in another order
         ("mnist_mlp", "keras-tensorflow", "few", 0.3),
-        ("mnist_mlp", "keras-jax", "few", 1e-4),
+        pytest.param("mnist_mlp", "keras-jax", "few", 1e-4, marks=pytest.mark.full),
         pytest.param("mnist_mlp", "keras-torch", "few", 1e-4, marks=pytest.mark.full),
         # One batch of random pictures.
         pytest.param("catsdogs_resnet50", "fastai", "few_pictures", None, marks=pytest.mark.full),

@@ -42,7 +42,7 @@ for _ in range(2):
     batches = pytorch.batches_of(Group(), data, 4, 2, torch.Generator())
     pytorch.train_epoch(Group(), model, torch.optim.SGD(model.parameters()), loss, batches, clock)
     clock.train_end()
-    pytorch.accuracy_of(Group(), model, loss, data, 4, clock)
+    pytorch.evaluate(Group(), model, loss, data, 4, clock)
 print(json.dumps(seen))
 """
 
@@ -87,7 +87,7 @@ for name, group in (("whole", Group()), ("first", Share(0, 2)), ("second", Share
     clock.epoch_begin()
     batches = pytorch.batches_of(group, data, 5, 4, torch.Generator().manual_seed(3))
     mean = pytorch.train_epoch(group, model, kept, loss, batches, clock)
-    accuracy = pytorch.accuracy_of(group, model, loss, data, 4, clock)
+    accuracy = pytorch.evaluate(group, model, loss, data, 4, clock)
     result[name] = {"gradients": kept.seen, "loss": mean.item(), "accuracy": accuracy}
 print(json.dumps(result))
 """

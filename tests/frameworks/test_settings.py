@@ -14,7 +14,7 @@ from epochcost.frameworks import framework, memory
 from epochcost.frameworks.choices import of_device
 from epochcost.measure import machine
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_all_cores")]
 
 HALF = machine.usable_cores() // 2
 # What there is of these depends on the machine.
@@ -142,7 +142,10 @@ def test_jax_leaves_cudnns_lstm_where_it_has_none(pythons):
         ("mnist_cnn", "pytorch", KEPT | OTHER | {"channels_last": True, "flush_denormal": True}),
         pytest.param("mnist_mlp", "pytorch", {"onednn": False}, marks=pytest.mark.full),
         pytest.param("mnist_cnn", "fastai", {"channels_last": True}, marks=pytest.mark.full),
-        ("imdb_fasttext", "pytorch", KEPT | {"fused_optimizer": True, "onednn": False}),
+        pytest.param(
+            "imdb_fasttext", "pytorch", KEPT | {"fused_optimizer": True, "onednn": False},
+            marks=pytest.mark.full,
+        ),
         pytest.param(
             "imdb_fasttext", "keras-torch", KEPT | {"jit_compile": True, "flush_denormal": True},
             marks=pytest.mark.full,

@@ -21,7 +21,7 @@ KERAS_AND_PYTORCH = ["keras-tensorflow", "keras-torch", "keras-jax", "pytorch"]
     ("workload", "framework", "samples"),
     [
         ("mnist_mlp", "keras-tensorflow", 1_000),
-        ("mnist_mlp", "keras-torch", 1_000),
+        pytest.param("mnist_mlp", "keras-torch", 1_000, marks=pytest.mark.full),
         ("mnist_mlp", "keras-jax", 6_400),  # more than a quick run takes
         ("mnist_mlp", "pytorch", 1_000),
         ("mnist_cnn", "fastai", 1_000),
@@ -164,7 +164,8 @@ def test_the_same_seed_gives_the_same_losses(quick, pythons, few, tmp_path, fram
     [
         *(("imdb_fasttext", name) for name in KERAS_AND_PYTORCH),
         # One model, on short texts and on longer ones.
-        *(("twitter_bilstm", name) for name in ("keras-tensorflow", "keras-jax")),
+        ("twitter_bilstm", "keras-jax"),
+        pytest.param("twitter_bilstm", "keras-tensorflow", marks=pytest.mark.full),
         ("imdb_bilstm", "pytorch"),
     ],
 )
@@ -180,7 +181,9 @@ def test_a_model_of_words_learns_two_classes(pythons, little_text, tmp_path, wor
         assert record["quality"]["value"] > 0.9
 
 
-@pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-jax", "pytorch"])
+@pytest.mark.parametrize(
+    "framework", ["keras-tensorflow", pytest.param("keras-jax", marks=pytest.mark.full), "pytorch"]
+)
 def test_a_model_of_characters_is_judged_by_its_loss_and_writes(
     pythons, little_text, tmp_path, framework
 ):
@@ -219,7 +222,14 @@ def test_real_mnist_at_full_scale_reaches_its_target(pythons, mirror, tmp_path):
 @pytest.mark.skipif(
     not machine.has_bfloat16("cpu"), reason="this processor has no arithmetic for bfloat16"
 )
-@pytest.mark.parametrize("framework", KERAS_AND_PYTORCH)
+@pytest.mark.parametrize(
+    "framework",
+    [
+        "keras-tensorflow",
+        "pytorch",
+        *(pytest.param(name, marks=pytest.mark.full) for name in ("keras-torch", "keras-jax")),
+    ],
+)
 def test_fewer_digits_learn_nearly_the_same(quick, pythons, few, tmp_path, framework):
     record = train(
         pythons[framework], "mnist_mlp", framework, few, tmp_path / "r.json",

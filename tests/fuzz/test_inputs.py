@@ -121,7 +121,7 @@ SCRIPTS = {
     "merge": ["nowhere"],
     "advise": ["--workload", "mnist_mlp", "--tables", "nowhere", "--deadline", "1h"],
     "quality": ["--tables", "nowhere"],
-    "figure": ["mnist_mlp", "--tables", "nowhere"],
+    "figures": ["mnist_mlp", "--tables", "nowhere"],
     "estimate": ["nowhere.csv", "--scale", "full"],
     "environment": ["nowhere"],
     "tune": ["mnist_mlp", "pytorch", "--data", "nowhere", "--records", "tuning"],

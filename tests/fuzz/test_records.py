@@ -142,8 +142,7 @@ def test_mutants_together_leave_every_table_and_the_report_whole(tmp_path):
     output, figures = tmp_path / "tables", tmp_path / "figures"
     script("runs", "--records", folder, "--output", output)
     script("costs", "--tables", output, "--output", output)
-    for picture in ("mnist_mlp", "history"):
-        script("figure", picture, "--tables", output, "--output", figures)
+    script("figures", "mnist_mlp", "history", "--tables", output, "--output", figures)
     for workload in pd.read_csv(ROOT / "data/published/baselines.csv").workload:
         for picture in (*page.PICTURES, f"machines{page.NARROW}"):  # the others look alike
             (figures / f"{workload}-{picture}.svg").touch()

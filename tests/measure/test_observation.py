@@ -32,7 +32,7 @@ def clock_of(scale: str) -> Clock:
     clock = Clock(extent_of(scale, RECIPE, 400, 100))
     steps, held_out = clock.extent.steps, clock.extent.evaluation_steps
     for number, step_s in ((1, 0.2), (2, 0.1)):
-        epoch = Epoch(number, loss=0.5, accuracy=0.91)
+        epoch = Epoch(number, loss=0.5, held_out=0.91)
         # What an epoch takes beside its steps falls on the first one and on the last two.
         epoch.marks = {
             1: 1 + step_s,

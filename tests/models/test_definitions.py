@@ -94,7 +94,9 @@ def test_the_same_weights_and_batch_give_the_same_loss_and_gradient(both):
     assert len(both["torch"]) == 1 + len(both["initial"])
 
 
-@pytest.mark.parametrize("framework", ["keras-tensorflow", "keras-jax"])
+@pytest.mark.parametrize(
+    "framework", ["keras-tensorflow", pytest.param("keras-jax", marks=pytest.mark.full)]
+)
 def test_so_they_do_on_kerass_other_backends(both, elsewhere, framework):
     there = elsewhere(framework)[both["workload"]]
     assert there == pytest.approx(both["torch"], rel=1e-5, abs=1e-9)

@@ -1,5 +1,6 @@
 """Options on machines that nobody measured: estimated, in their own class, or refused."""
 
+import re
 from types import SimpleNamespace
 
 import measured
@@ -15,7 +16,8 @@ from epochcost.results import published, rows, tables
 from epochcost.results.repeats import summaries
 from epochcost.results.spreads import known as spreads_of
 from epochcost.settings import Settings
-from epochcost.show import advice
+from epochcost.show import advice, page
+from epochcost.show.figures import frontier
 
 CATALOGUE = schemas.read("hardware")
 BY_RATIOS = {"A100-80GB", "A100-40GB", "A100", "H100", "B200"}
@@ -145,18 +147,26 @@ def test_an_estimate_never_outranks_a_measurement_in_the_advice(make, fresh):
     )  # fmt: skip
     both = pd.concat([dear, own], ignore_index=True)
     text = advice.text("mnist_cnn", both)
-    assert text.splitlines()[1].startswith("Cheapest measured: here with")
-    assert "Probably cheaper, not measured: RTX 3090, Vast.ai with PyTorch, estimated " in text
+    assert text.splitlines()[1].startswith("Cheapest tried: here with")
+    assert "Probably cheaper, not tried: RTX 3090, Vast.ai with PyTorch, est" in text
     row = text.splitlines().index(next(line for line in text.splitlines() if "evidence" in line))
     assert "measured" in text.splitlines()[row + 1], "what was measured comes first"
     assert advice.recommended(both, None, None).iloc[0] == "cheapest and fastest"
+    # Page and picture name it, too, and do not rank it either.
+    tried, not_tried = page.choices_of(both)
+    assert (tried["machine"], not_tried["machine"]) == ("here", "RTX 3090, Vast.ai")
+    assert not_tried["basis"].startswith("probably cheaper, not tried; chained")
+    title, *grey = (text.get_text() for text in frontier.draw(both, "mnist_cnn").texts)
+    assert "tried" in title
+    assert "Probably cheaper, not tried (diamond): RTX 3090" in " ".join(grey).replace("\n", " ")
     cheap = both.assign(billed_usd=both.billed_usd.where(both.evidence.ne("measured"), 1e-6))
     assert "Probably cheaper" not in advice.text("mnist_cnn", cheap)
+    assert len(page.choices_of(cheap.head(1))) == 1
     slow = cheap.assign(elapsed_s=cheap.elapsed_s.where(cheap.evidence.ne("measured"), 1e5))
-    assert "Probably faster, not measured: RTX 3090" in advice.text("mnist_cnn", slow)
+    assert "Probably faster, not tried: RTX 3090" in advice.text("mnist_cnn", slow)
     near = both.assign(billed_usd=both.billed_usd.where(both.evidence.ne("measured"), 0.002))
     near = near.assign(elapsed_s=near.elapsed_s.where(near.evidence.ne("measured"), 1.0))
-    assert "Perhaps cheaper, not measured: RTX 3090" in advice.text("mnist_cnn", near)
+    assert "Perhaps cheaper, not tried: RTX 3090" in advice.text("mnist_cnn", near)
 
 
 def test_no_estimate_beyond_the_budget_is_named_beside_what_was_measured(fresh):
@@ -164,9 +174,9 @@ def test_no_estimate_beyond_the_budget_is_named_beside_what_was_measured(fresh):
     here = own.head(1).assign(evidence="measured", source_id="own", runs=1, basis="")
     here = here.assign(elapsed_s=1e5, elapsed_high=2e5, billed_usd=9.0, billed_high=10.0)
     both = pd.concat([here, own], ignore_index=True)
-    assert "Probably cheaper, not measured" in advice.text("mnist_cnn", both)
+    assert "Probably cheaper, not tried" in advice.text("mnist_cnn", both)
     text = advice.text("mnist_cnn", both, None, 1e-5)
-    assert "not measured" not in text and "Surer: train" not in text
+    assert "not tried" not in text and "Surer, for" not in text
 
 
 def test_the_plan_and_the_options_say_one_time_of_a_machine(shipped, fresh, knowledge):
@@ -188,19 +198,30 @@ def test_the_advice_of_a_fresh_clone_is_ten_lines_of_a_hundred_columns(fresh):
         assert max(map(len, lines)) <= 100, text
     text = advice.text("cifar10_cnn", fresh[fresh.workload.eq("cifar10_cnn")], 3600.0, 1.0)
     assert "Cheapest within 60 min: RTX 3090, Vast.ai with Keras JAX, estimated " in text
-    assert "2026-07-09" in text and "Basis of RTX 3090: chained, 7 networks" in text
-    assert "; memory unknown." in text, "JAX takes all of it at once"
-    assert "Surer: train it there once, about $0.00674; a full run is a measurement." in text
+    head, *others = (line for line in text.splitlines() if line.startswith("  "))
+    assert head.split()[:2] == ["hardware,", "framework"]
+    assert others[0].split()[0] == "vast-1x-rtx-3090-32-65536," and "2026-07" in others[0]
+    assert len(others) >= 3 and any(line.split()[0].startswith("lambda") for line in others)
+    assert "Basis: 1 run, chained, 7 networks, from H200-SXM" in text
+    assert "; memory need unknown." in text, "JAX takes all of it at once"
+    assert re.search(r"Surer, for about \$0\.00\d+:", text)
+    there = "python scripts/remote.py HOST vast-1x-rtx-3090-32-65536 --config workloads=cifar10_cnn"
+    assert there in text
+    said = (ROOT / "README.md").read_text().partition("where nobody measured yet:")[2]
+    shown = said.split("```")[1].removeprefix("text\n")
+    # The last digit of a range may differ: the command reads a spread of four digits.
+    plain, read = (re.sub(r"\d+-\d+ s", "", one) for one in (text, shown))
+    assert all(line in plain for line in read.splitlines()), text
     hours = fresh[fresh.workload.eq("cifar10_cnn")].copy()
     for name in ("elapsed_s", "elapsed_low", "elapsed_high"):
         hours[name] *= 100
     text = advice.text("cifar10_cnn", hours)
-    assert "Surer: ten minutes on vast-1x-rtx-3090-32-65536 (about $0.04) narrow its" in text
+    assert "ten minutes there, about $0.04:" in " ".join(text.split())
 
 
 def asked(**some) -> Settings:
-    empty = dict.fromkeys(("gpu", "provider", "region", "price_kind"))
-    return SimpleNamespace(**empty | {"exclude": []} | some)
+    empty = dict.fromkeys(("gpu", "provider", "region", "price_kind", "epochs"))
+    return SimpleNamespace(**empty | {"exclude": [], "billing": {}} | some)
 
 
 def test_wishes_are_met(fresh, knowledge):
@@ -226,6 +247,23 @@ def test_wishes_are_met(fresh, knowledge):
     assert gcp == {"Google Compute Engine"}
     assert left(provider="hetzner").empty, "it is in the catalogue, and has no option"
     assert len(left(exclude=["hetzner"])) == len(fresh)
+
+
+def test_more_epochs_take_as_much_longer_and_start_once(fresh):
+    before = fresh[fresh.workload.eq("cifar10_cnn")].rename_axis("row").reset_index()
+    same, longer = (
+        wishes.as_long(before, asked(epochs=epochs)).sort_values("row") for epochs in (20, 2000)
+    )
+    for column in ("time_s", "elapsed_high", "billed_usd", "billed_low", "cheapest_probability"):
+        assert same[column].to_numpy() == pytest.approx(before[column].to_numpy(), nan_ok=True)
+    assert longer.time_s.to_numpy() == pytest.approx(100 * before.time_s.to_numpy())
+    around = (before.elapsed_s - before.time_s).to_numpy()
+    assert (longer.elapsed_s - longer.time_s).to_numpy() == pytest.approx(around, abs=1e-6)
+    assert (longer.billed_usd.to_numpy() > before.billed_usd.to_numpy()).all()
+    text = advice.text("cifar10_cnn", longer.reset_index(drop=True), epochs=2000)
+    assert "cifar10_cnn: one training of 2000 epochs" in text
+    with pytest.raises(InputError, match="cifar10_cnn is counted in steps"):
+        wishes.as_long(before.assign(epochs=float("nan")), asked(epochs=2))
 
 
 @pytest.mark.parametrize(

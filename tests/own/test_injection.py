@@ -61,6 +61,12 @@ def test_a_traceback_stays_and_comes_first(script, capfd):
     own = script(STEPS + "    1 / 0").watch()
     assert "ZeroDivisionError" in capfd.readouterr().err
     assert (own.status, own.ended, own.steps) == (1, "failed", 10)
+    assert own.error == "ZeroDivisionError: division by zero"
+
+
+def test_a_script_that_fails_before_its_first_step_has_no_result(script):
+    with pytest.raises(InputError, match="ended with status 1 before its first step"):
+        script("1 / 0").watch()
 
 
 @pytest.mark.parametrize("content", ["print('theirs')", "1 / 0", None])

@@ -80,6 +80,22 @@ def test_a_script_that_fails_keeps_its_traceback_and_status_and_is_recorded(clon
     assert rows.run_row(one, "").time_s is None
 
 
+def test_memory_that_does_not_suffice_for_a_step_is_a_row_with_phase_and_peak(clone):
+    (clone.folder / "mine/train.py").write_text("import numpy\nnumpy.empty(10**16)\n")
+    done = measure(clone, "--", sys.executable, "train.py", check=False)
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    one = the_record(clone)
+    assert (one.status, one.failure.phase, one.own.steps) == ("failed", "first_step", 0)
+    assert "MemoryError: Unable to allocate" in one.failure.reason
+    assert one.own.host_mib > 10 and one.own.packages["numpy"]
+    (said,) = (line for line in done.stderr.splitlines() if "failed before the end" in line)
+    assert "Unable to allocate" in said and "GiB by its process" in said
+    row = rows.run_row(one, "")
+    assert (row.time_s, row.status) == (None, "failed")
+    assert "first_step" in row.reason
+
+
 def test_a_machine_that_is_busy_is_said_before(clone):
     """As it always is where others may use nothing."""
     limit = clone.folder / "scripts/epochcost/record/usable.py"
@@ -153,9 +169,11 @@ def test_the_entry_is_written_on_request(clone):
 
 @pytest.fixture
 def one(clone):
-    """The record of a training of 40 steps."""
+    """The record of a training of 40 steps, as if nobody else had been on the machine."""
     measure(clone, "--", sys.executable, "train.py", "40")
-    return the_record(clone)
+    record = the_record(clone)
+    quiet = replace(record.noise, others_cpu_share=0.0, steal_share=0.0)
+    return replace(record, noise=quiet)
 
 
 def test_what_cannot_be_is_not_believed(one):

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from epochcost.errors import InputError
+from epochcost.own.inject.probe.enough import Enough
 
 BEGIN = """
     import atexit, sys, time, torch
@@ -141,6 +142,25 @@ def test_a_stable_step_time_ends_it(script):
     """).watch("stable", seconds=60)
     assert own.ended == "stable"
     assert len(own.stretches) >= 5
+
+
+@pytest.mark.parametrize(
+    ("seconds", "stable"),
+    [
+        pytest.param([1.0] * 5, 5, id="alike"),
+        pytest.param([1.5, 1.2, *[1.0] * 5], 7, id="after a warm-up"),
+        pytest.param([1.0, 1.3, 0.9, 1.2, 1.1] * 2, 10, id="on a busy machine"),
+        pytest.param([1 / (1 + 0.1 * n) for n in range(12)], None, id="ever faster"),
+        pytest.param([1 + 0.1 * n for n in range(12)], None, id="ever slower"),
+    ],
+)
+def test_when_a_step_time_is_stable(seconds, stable):
+    enough = Enough({"stop_after": "stable", "seconds": 300})
+    found = []
+    for each in seconds:
+        enough.add(10, 10 * each, [])
+        found.append(enough.steady())
+    assert found.index(True) + 1 == stable if stable else not any(found)
 
 
 def test_ctrl_c_is_the_scripts(script, capfd):

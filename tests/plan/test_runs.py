@@ -38,9 +38,6 @@ def keep(tmp_path, record):
         if hardware == "gce-t4":
             gpu = {"name": "Tesla T4", "uuid": "GPU-1", "memory_gib": 15.0, "power_limit_w": 70.0}
             content["machine"] |= {"gpus": [gpu], "logical_cores": 4, "usable_cores": 4}
-        if hardware == "gce-t4":
-            gpu = {"name": "Tesla T4", "uuid": "GPU-1", "memory_gib": 15.0, "power_limit_w": 70.0}
-            content["machine"] |= {"gpus": [gpu], "logical_cores": 4, "usable_cores": 4}
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(content))
         return path

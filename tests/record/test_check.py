@@ -91,6 +91,10 @@ def of_hardware(name, **machine):
     return set_it
 
 
+USE = {
+    "uuid": "GPU-0", "share": 0.5, "peak_memory_mib": 1.0, "power_w": -3.0, "clock_mhz": None,
+    "held_down_by": None, "processes_before": 0, "energy_j": 1.0, "energy_method": None,
+}  # fmt: skip
 PAUSE = {"seconds": 1e9, "during": None, "cause": "stopped"}
 FAILURE = {"phase": "train", "reason": "out of memory"}
 
@@ -143,6 +147,7 @@ FAILURE = {"phase": "train", "reason": "out of memory"}
         ("full", change("noise.others_cpu_share", 5.0), "others_cpu_share: 5.0 is above 1.1"),
         ("full", change("utilisation.cpu_share", -0.5), "cpu_share: -0.5 is below 0"),
         ("full", change("energy_j", -5.0), "energy_j: -5.0 is below 0"),
+        ("full", change("utilisation.gpus", [USE]), "power_w: -3.0 is below 0"),
         ("full", change("noise.pauses", [PAUSE]), "it was paused for 1e+09 s, and took"),
         ("full", change("machine.cpu_model", "x" * 5_000), "it is text of 5,000 characters"),
         ("full", change("settings.model.rate", float("inf")), "inf is not a finite number"),

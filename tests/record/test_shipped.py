@@ -59,7 +59,7 @@ def test_what_is_shared_is_merged_and_shared_again_unchanged(tmp_path, some):
     assert read == {one.run.id: one for one in some}
     again = merge.merge(tmp_path / "mine", tmp_path / "runs", CATALOGUE)
     assert (len(again.known), again.added, again.left) == (3, {}, [])
-    command = [sys.executable, ROOT / "scripts/share.py", "on demand", "--machine", "all"]
+    command = [sys.executable, ROOT / "scripts/bundle.py", "--rented=on demand", "--machine=all"]
     options = ["--records", tmp_path / "runs", "--output", tmp_path / "theirs"]
     subprocess.run([*command, *options], check=True, cwd=tmp_path)
     assert (tmp_path / "theirs" / path.name).read_bytes() == path.read_bytes()

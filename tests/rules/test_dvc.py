@@ -1,154 +1,171 @@
-"""`dvc repro` on one machine, on the same again, and on another."""
+"""`dvc repro` on one machine, on the same again, on another, and after it was killed."""
 
+import http.server
 import json
+import os
 import shutil
+import signal
 import subprocess
-from pathlib import Path
+import threading
+import time
+from functools import partial
 
-import measured as shipped
 import pytest
 from clones import BIN, Clone, commit, git, make_clone
 
 pytestmark = pytest.mark.slow
 
-SHIPPED = sorted((shipped.folder() / "local/mnist_mlp/pytorch").glob("default-?@*.json"))
-# Any call of the workflow that starts no training.
-CALL = ("--quiet", "all", "--", "estimate")
+RUN = "local/mnist_mlp/pytorch/default-1"
 
 
-def with_dvc(folder: Path, origin: Clone | None = None) -> Clone:
-    """A clone under git and DVC; of `origin`, a clone that pulled what was pushed there."""
+def with_dvc(folder) -> Clone:
+    """A clone under git and DVC, with a store beside it."""
     clone = make_clone(folder)
-    if origin:
-        shutil.rmtree(folder)
-        subprocess.run(["git", "clone", "-q", origin.folder, folder], check=True)
     # DVC finds the workflow's commands in .venv, as a user has them.
     (folder / ".venv").symlink_to(BIN.parent)
-    if origin:
-        clone.run("dvc", "pull", "--allow-missing")
-        return clone
     data = {"source": "synthetic", "mirror": ""}
     clone.configure(workloads=["mnist_mlp"], frameworks=["pytorch"], data=data)
+    store = folder.with_name("store")
+    store.mkdir()
+    clone.run("dvc", "remote", "add", "--default", "store", str(store))
     commit(folder)
     return clone
 
 
-def push(clone: Clone, *what: str) -> None:
-    """Send results to a store beside the clone, and commit their lock."""
-    store = str(clone.folder.with_name("store"))
-    clone.run("dvc", "remote", "add", "--default", "store", store)
-    clone.run("dvc", "push", *what)
-    commit(clone.folder)
-
-
-def test_dvc_measures_a_machine_once_and_keeps_the_others_records(tmp_path, pythons):
-    measured = with_dvc(tmp_path / "first")
-    measured.run("dvc", "repro")
-    before = measured.records()
-    assert list(before) == ["local/mnist_mlp/pytorch/default-1"]
-    again = measured.run("dvc", "repro").stdout
-    for stage in ("data", "measure", "analyse"):
-        assert f"Stage '{stage}' didn't change, skipping" in again
-    assert measured.records() == before
-
-    # The first machine's records become another machine's, are pushed, and pulled by a second
-    # clone; to that clone this machine is new.
-    path = measured.record("local/mnist_mlp/pytorch/default-1")
-    content = json.loads(path.read_text())
-    other = path.name.replace(content["machine"]["id"], "0123456789ab")
-    content["machine"]["id"] = "0123456789ab"
-    path.with_name(other).write_text(json.dumps(content))
-    path.unlink()
-    search = "results/tuning/0123456789ab/mnist_mlp/pytorch/1.json"
-    (measured.folder / search).parent.mkdir(parents=True)
-    (measured.folder / search).write_text("{}")
-    machine = measured.folder / "results/machine.json"
-    machine.write_text(machine.read_text().replace(json.loads(machine.read_text())["id"], "0" * 12))
-    measured.run("dvc", "commit", "--force")
-    push(measured)
-    theirs = measured.records()
-
-    second = with_dvc(tmp_path / "second", measured)
-    assert second.records() == theirs
-    assert (second.folder / search).read_text() == "{}"
-    second.run("dvc", "repro", "measure")
-    after = second.records()
-    assert set(after) - set(theirs) == {"local/mnist_mlp/pytorch/default-2"}
-    assert {path: after[path] for path in theirs} == theirs
+def clone_of(origin: Clone, folder) -> Clone:
+    """A fresh clone of another one."""
+    subprocess.run(["git", "clone", "-q", origin.folder, folder], check=True)
+    (folder / ".venv").symlink_to(BIN.parent)
+    return Clone(folder)
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory, pythons):
-    """A clone that pulled its records with DVC, beside records that no lock knows."""
-    tmp_path = tmp_path_factory.mktemp("dvc")
-    first = with_dvc(tmp_path / "first")
-    folder = first.folder / "results/runs/local/mnist_mlp/pytorch"
-    for path in (folder, first.folder / "results/tuning", first.folder / "data/arrays"):
-        path.mkdir(parents=True)
-    shutil.copy(SHIPPED[0], folder)
-    first.run("dvc", "repro", "machine")
-    first.run("dvc", "commit", "--force", "measure")
-    push(first, "measure")
-    second = with_dvc(tmp_path / "second", first)
-    for path in SHIPPED[1:3]:
-        second.run("python", "scripts/merge.py", str(path))
-    assert len(second.records()) == 3
-    return second
+def measured(tmp_path_factory, pythons):
+    """A clone that was measured by DVC, and what that printed; all is committed and pushed."""
+    clone = with_dvc(tmp_path_factory.mktemp("dvc") / "first")
+    dry = clone.run("dvc", "repro", "--dry").stdout
+    assert all(f"Running stage '{stage}'" in dry for stage in ("data", "measure", "analyse"))
+    clone.run("dvc", "repro")
+    assert list(clone.records()) == [RUN]
+    clone.run("dvc", "push")
+    commit(clone.folder)
+    return clone
 
 
-@pytest.fixture
-def pulled(prepared, tmp_path):
-    """A copy of it."""
-    shutil.copytree(prepared.folder, tmp_path / "pulled", symlinks=True)
-    return Clone(tmp_path / "pulled")
+def test_a_second_call_trains_nothing_and_leaves_the_lock(measured):
+    before, lock = measured.records(), (measured.folder / "dvc.lock").read_bytes()
+    again = measured.run("dvc", "repro").stdout
+    for stage in ("data", "analyse"):
+        assert f"Stage '{stage}' didn't change, skipping" in again
+    assert "Training" not in again and measured.records() == before
+    assert (measured.folder / "dvc.lock").read_bytes() == lock
+    assert git(measured.folder, "status", "--porcelain") == ""
+    assert json.loads(next(iter(before.values())))["git"]["dirty"] is False
 
 
-@pytest.mark.parametrize("command", ["pull", "checkout"])
-def test_what_dvc_deletes_comes_back_with_the_next_call(pulled, command):
-    before = pulled.records()
-    stopped = pulled.run("dvc", command, "--allow-missing", check=False)
-    assert stopped.returncode != 0, "DVC stops at what its lock does not know"
-    assert pulled.records() == before
-    pulled.run("dvc", command, "--allow-missing", "--force")
-    assert len(pulled.records()) == 1, "or deletes it"
-    dry = pulled.snakemake("-n", "measure", check=False)
-    assert (dry.returncode, len(pulled.records())) == (1, 1), "a dry run changes nothing"
-    assert "epochcost: 2 records are gone from results/runs" in dry.stdout + dry.stderr
-    said = pulled.snakemake(*CALL).stderr
-    assert said.count("was gone and is back from results/runs-kept/local/mnist_mlp/") == 2
-    assert pulled.records() == before
-    assert "is back from" not in pulled.snakemake(*CALL).stderr
+def test_a_fresh_clone_of_the_machine_trains_nothing_and_another_machine_adds_its_records(
+    measured, tmp_path
+):
+    here = clone_of(measured, tmp_path / "here")
+    here.run("dvc", "pull", "--allow-missing")
+    assert "Training" not in here.run("dvc", "repro").stdout
+    assert list(here.records()) == [RUN]
+    # The records become another machine's: to this clone the machine at hand is new.
+    there = clone_of(measured, tmp_path / "there")
+    (path,) = (there.folder / "data/measured").glob("*.jsonl")
+    name = path.stem.removeprefix("local-")
+    theirs = path.read_text().replace(name, "0123456789ab")
+    path.unlink()
+    (path.parent / "local-0123456789ab.jsonl").write_text(theirs)
+    there.run("dvc", "repro")
+    assert list(there.records()) == [RUN]
+    files = sorted((there.folder / "data/measured").glob("*.jsonl"))
+    assert [file.stem for file in files] == sorted([f"local-{name}", "local-0123456789ab"])
+    assert (path.parent / "local-0123456789ab.jsonl").read_text() == theirs
 
 
-def test_an_older_lock_costs_no_record_either(pulled):
-    pulled.run("dvc", "repro", "machine")
-    (pulled.folder / "data/arrays").mkdir(parents=True, exist_ok=True)
-    (pulled.folder / "results/tuning").mkdir(parents=True, exist_ok=True)
-    pulled.run("dvc", "commit", "--force", "measure")
-    before = pulled.records()
-    git(pulled.folder, "checkout", "--", "dvc.lock")
-    pulled.run("dvc", "checkout", "--allow-missing", "--force")
-    assert len(pulled.records()) == 1
-    pulled.run("python", "scripts/merge.py", str(SHIPPED[0]))
-    assert pulled.records() == before
+def test_what_dvc_users_ask_for_is_there(measured, tmp_path):
+    shown = json.loads(measured.run("dvc", "metrics", "show", "--json").stdout)
+    (there,) = shown.values()
+    values = there["data"]["results/metrics.json"]["data"]["mnist_mlp"]["pytorch"]
+    assert values["time_s"] > 0
+    page = tmp_path / "plots"
+    measured.run("dvc", "plots", "show", "--out", str(page))
+    assert "mnist_mlp-machines.svg" in (page / "index.html").read_text()
+    assert "http" not in (page / "index.html").read_text().replace("http://www.w3.org", "")
+    table = tmp_path / "relative.csv"
+    wanted = "results/tables/relative.csv"
+    measured.run("dvc", "get", str(measured.folder), wanted, "-o", str(table))
+    assert table.read_bytes() == (measured.folder / wanted).read_bytes()
+    experiment = measured.copy(tmp_path / "experiment")
+    experiment.run("dvc", "exp", "run", "-S", "config/config.yaml:batch_size=256", "-n", "big")
+    assert len(experiment.records()) == 2
+    changed = experiment.run("dvc", "params", "diff").stdout
+    assert "batch_size" in changed and "256" in changed
+    assert "time_s" in experiment.run("dvc", "metrics", "diff").stdout
+    git(experiment.folder, "reset", "-q", "--hard")
+    experiment.run("dvc", "checkout", "--force")
+    assert len(experiment.records()) == 2, "a record is none of what DVC takes back"
+    experiment.run("dvc", "exp", "apply", "big")
+    (file,) = (experiment.folder / "data/measured").glob("*.jsonl")
+    assert len(file.read_text().splitlines()) == 3
 
 
-def test_records_moved_aside_are_merged_after_a_pull(pulled):
-    """Which needs no --force."""
-    before = pulled.records()
-    aside = pulled.folder / "results/mine"
-    aside.mkdir()
-    for name in ("runs", "tuning"):
-        if (there := pulled.folder / "results" / name).exists():
-            there.rename(aside / name)
-    pulled.run("dvc", "pull", "--allow-missing")
-    pulled.run("python", "scripts/merge.py", "results/mine/runs")
-    assert pulled.records() == before
+def test_a_store_can_be_read_over_http(measured, tmp_path):
+    handler = partial(
+        http.server.SimpleHTTPRequestHandler, directory=measured.folder.parent / "store"
+    )
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        clone = clone_of(measured, tmp_path / "reader")
+        address = f"http://127.0.0.1:{server.server_address[1]}/"
+        clone.run("dvc", "remote", "add", "web", address)
+        clone.run("dvc", "pull", "-r", "web", "--allow-missing")
+        server.shutdown()
+    report = (clone.folder / "results/report.html").read_bytes()
+    assert report == (measured.folder / "results/report.html").read_bytes()
+    assert clone.records() == {} and list((clone.folder / "data/measured").glob("*.jsonl"))
 
 
-def test_who_deletes_a_record_in_both_places_is_rid_of_it(pulled):
-    name = pulled.record(sorted(pulled.records())[-1]).name
-    for place in ("runs", "runs-kept"):
-        (pulled.folder / "results" / place / "local/mnist_mlp/pytorch" / name).unlink()
-    assert "is back from" not in pulled.snakemake(*CALL).stderr
-    assert len(pulled.records()) == 2
+def test_after_a_kill_the_next_call_goes_on(measured, tmp_path):
+    clone = clone_of(measured, tmp_path / "killed")
+    for path in (clone.folder / "data/measured").glob("*.jsonl"):
+        path.unlink()
+    process = subprocess.Popen(
+        [str(BIN / "dvc"), "repro"],
+        cwd=clone.folder,
+        env=clone.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    locks, folder = clone.folder / ".snakemake/locks", clone.folder / "results/runs"
+    while not (list(locks.glob("*")) and folder.exists()):
+        assert process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    clone.run("dvc", "repro")
+    assert list(clone.records()) == [RUN]
+    assert (clone.folder / "results/report.html").exists()
+
+
+def test_what_changed_in_the_store_is_refused(measured, tmp_path):
+    world = tmp_path / "first"
+    shutil.copytree(measured.folder, world, symlinks=True)
+    shutil.copytree(measured.folder.parent / "store", tmp_path / "store")
+    clone = Clone(world)
+    clone.run("dvc", "remote", "modify", "store", "url", str(tmp_path / "store"))
+    clone.run("dvc", "remote", "modify", "store", "verify", "true")
+    shutil.rmtree(world / ".dvc/cache")
+    report = (world / "results/report.html").read_bytes()
+    (found,) = [
+        path
+        for path in (tmp_path / "store").rglob("*")
+        if path.is_file() and path.read_bytes() == report
+    ]
+    found.chmod(0o644)
+    found.write_bytes(report + b"<script>")
+    (world / "results/report.html").unlink()
+    done = clone.run("dvc", "pull", "results/report.html", check=False)
+    assert done.returncode and not (world / "results/report.html").exists()

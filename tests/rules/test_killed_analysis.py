@@ -39,7 +39,7 @@ def measured(tmp_path_factory):
         pytest.param("logs/runs.log", marks=pytest.mark.full),
         pytest.param("logs/costs.log", marks=pytest.mark.full),
         "results/figures/mnist_mlp-machines.svg",
-        "logs/report.log",
+        pytest.param("logs/report.log", marks=pytest.mark.full),
     ],
 )
 def test_a_killed_analysis_leaves_whole_files_and_is_continued(measured, begun):

@@ -70,6 +70,24 @@ def test_its_files_are_taken_from_a_mirror_and_checked(own, tmp_path):
     assert "Nothing to be done" in own.snakemake(*words).stdout
 
 
+@pytest.fixture
+def module(own):
+    """The same with the template of any PyTorch module: sequences, AdamW, a schedule."""
+    shutil.rmtree(own.folder / MINE)
+    shutil.copytree(own.folder / f"{TEMPLATE}_torch", own.folder / MINE)
+    return own
+
+
+def test_a_module_is_trained_with_its_own_loss_optimiser_and_schedule(module):
+    module.snakemake("--config", "data={source: synthetic}", "scale=full", "price=0.10")
+    (record,) = map(json.loads, module.records().values())
+    first, *_, last = (epoch["metric"] for epoch in record["epochs"])
+    assert last == record["quality"]["value"] < first
+    assert record["epochs"][-1]["loss"] < record["epochs"][0]["loss"] / 2
+    assert record["quality"]["metric"] == "val_loss"
+    assert "trains mine with PyTorch" in (module.folder / "results/answer.txt").read_text()
+
+
 @pytest.mark.parametrize(
     ("path", "old", "new", "said"),
     [
@@ -80,11 +98,30 @@ def test_its_files_are_taken_from_a_mirror_and_checked(own, tmp_path):
     ],
 )
 def test_a_mistake_is_said_in_one_line(own, path, old, new, said):
-    file = own.folder / MINE / path
+    assert said in told(own, path, old, new)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "said"),
+    [
+        ("workload.yaml", "[pytorch]", "[fastai, pytorch]", "only pytorch trains with loss own"),
+        ("workload.yaml", "val_loss", "val_accuracy", "a loss of one's own gives no accuracy"),
+        ("workload.yaml", "{name: own}", "{name: own, rho: 1}", "optimizer: 'rho' is not allowed"),
+        ("__init__.py", "def torch_loss", "def torch_los", "mine/__init__.py has no torch_loss"),
+        ("__init__.py", "return optimizer,", "return None,", "gives no torch.optim.Optimizer"),
+    ],
+)
+def test_so_is_one_in_a_module(module, path, old, new, said):
+    assert said in told(module, path, old, new)
+
+
+def told(clone, path, old, new) -> str:
+    """What a call prints that fails for a change of one of the workload's files."""
+    file = clone.folder / MINE / path
     file.write_text(file.read_text().replace(old, new))
-    done = own.snakemake("measure", "--config", "data={source: synthetic}", check=False)
+    done = clone.snakemake("measure", "--config", "data={source: synthetic}", check=False)
     assert done.returncode == 1
-    log = own.folder / "logs/train/local/mine/pytorch/default-1.log"
+    log = clone.folder / "logs/train/local/mine/pytorch/default-1.log"
     printed = done.stderr + (log.read_text() if log.exists() else "")
-    assert said in printed
     assert "Traceback" not in printed
+    return printed

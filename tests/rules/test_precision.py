@@ -1,7 +1,6 @@
 """`precision` makes rounds of runs until the median is known, or the budget is spent."""
 
 import json
-import shutil
 
 import pandas as pd
 import pytest
@@ -47,7 +46,6 @@ def folder(clone, first):
     folder = clone.folder / RUNS
     for path in folder.iterdir():
         path.unlink()
-    shutil.rmtree(clone.folder / "results/runs-kept")
     (folder / "default-1.json").write_text(json.dumps(first))
     return folder
 

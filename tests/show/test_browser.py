@@ -10,7 +10,6 @@ import measured
 import pytest
 
 from epochcost import ROOT
-from epochcost.plan import opening
 
 pytestmark = pytest.mark.slow
 
@@ -30,9 +29,7 @@ def report(tmp_path_factory) -> Path:
     tables, figures = folder / "tables", folder / "figures"
     script("runs.py", "--records", measured.folder(), "--output", tables)
     script("costs.py", "--tables", tables, "--output", tables, "--settings", json.dumps(PRICE))
-    compared = opening.compared_workloads(ROOT / "data/published/baselines.csv")
-    for picture in ("history", *compared):
-        script("figure.py", picture, "--tables", tables, "--output", figures)
+    script("figures.py", "--tables", tables, "--output", figures)
     words = ("--tables", tables, "--figures", figures, "--records", measured.folder())
     page = folder / "report.html"
     script("report.py", *words, "--report", page, "--answer", folder / "answer.txt")

@@ -115,7 +115,11 @@ def choose_origin(
         SYNTHETIC,
         SYNTHETIC,
         f"{name}: its server cannot be reached, and "
-        + (f"the mirror {mirror} lacks it" if mirror else "no mirror is set")
+        + (
+            f"the mirror {mirror} lacks it"
+            if mirror
+            else "no mirror is set (EPOCHCOST_MIRROR=FOLDER)"
+        )
         + "; generated data of the same shape take their place, marked synthetic in every record, "
         "row and figure",
     )

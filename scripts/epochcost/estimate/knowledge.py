@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from epochcost.errors import nearest
-from epochcost.estimate import datasheet, ratios, reference
+from epochcost.estimate import batches, datasheet, ratios, reference
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +61,22 @@ class Knowledge:
         """The ratios of all pairs of GPUs at a precision and a number of GPUs."""
         if (precision, count) not in self._made:
             pairs = self._pairs(precision, count)
-            self._made[precision, count] = ratios.Ratios(pairs, self.sheet.slope)
+            self._made[precision, count] = ratios.Ratios(pairs, self.gains.of)
         return self._made[precision, count]
 
     @cached_property
     def sheet(self) -> datasheet.Sheet:
         """What data sheets tell of the ratios of GPUs."""
-        of_one = {one: self._pairs(one, 1) for one in datasheet.PRECISIONS}
-        return datasheet.fitted(of_one, self.gpus)
+        return datasheet.fitted(self._of_one, self.gpus)
+
+    @cached_property
+    def gains(self) -> batches.Gains:
+        """What a larger batch gains, by network."""
+        return batches.fitted(self._of_one, self.sheet.slope)
+
+    @cached_property
+    def _of_one(self) -> dict[str, dict[tuple[str, str], list[ratios.Ratio]]]:
+        return {precision: self._pairs(precision, 1) for precision in datasheet.PRECISIONS}
 
     @cached_property
     def _made(self) -> dict[tuple[str, int], ratios.Ratios]:

@@ -5,7 +5,7 @@ GPUs, nowhere else.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -15,6 +15,8 @@ from epochcost.estimate.reference import Cell, Gpu
 
 # Fewer networks than this support no ratio.
 FEWEST = 3
+# What a network gains from a larger batch, logarithm of speed over that of the batch.
+Gain = Callable[[str], float]
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class Support:
 class Ratios:
     """All ratios at a precision and a number of GPUs."""
 
-    def __init__(self, pairs: dict[tuple[str, str], list[Ratio]], slope: float) -> None:
-        self.pairs, self.slope = pairs, slope
+    def __init__(self, pairs: dict[tuple[str, str], list[Ratio]], gain: Gain) -> None:
+        self.pairs, self._gain = pairs, gain
         self._found: dict[tuple[str, str], Support | None] = {}
 
     def ratios(self, first: str, second: str) -> list[Ratio]:
@@ -81,7 +83,7 @@ class Ratios:
             return found and found.turned()
         if (first, second) not in self._found:
             ratios = self.pairs.get((first, second), [])
-            self._found[first, second] = supported(ratios, self.slope)
+            self._found[first, second] = supported(ratios, self._gain)
         return self._found[first, second]
 
     @cached_property
@@ -95,10 +97,10 @@ class Ratios:
         return found
 
 
-def supported(ratios: list[Ratio], slope: float) -> Support | None:
+def supported(ratios: list[Ratio], gain: Gain) -> Support | None:
     """What ratios of a pair of GPUs say together, if enough networks are behind them."""
     for chosen in ([one for one in ratios if one.equal], ratios):
-        values = at_equal_batch(chosen, slope)
+        values = at_equal_batch(chosen, gain)
         by_network = {network: fmean(some) for network, some in sorted(values.items())}
         if len(by_network) >= FEWEST:
             middle = center(list(by_network.values()))
@@ -110,7 +112,7 @@ def supported(ratios: list[Ratio], slope: float) -> Support | None:
     return None
 
 
-def at_equal_batch(ratios: list[Ratio], slope: float) -> dict[str, list[float]]:
+def at_equal_batch(ratios: list[Ratio], gain: Gain) -> dict[str, list[float]]:
     """The ratios by network, less what larger batches gain.
 
     A batch that is not stated is as the others'.
@@ -118,8 +120,8 @@ def at_equal_batch(ratios: list[Ratio], slope: float) -> dict[str, list[float]]:
     usual = usual_batch(ratios)
     values = defaultdict(list)
     for one in ratios:
-        gain = slope * (usual if one.batch is None else one.batch)
-        values[one.network].append(one.value - gain)
+        batch = usual if one.batch is None else one.batch
+        values[one.network].append(one.value - gain(one.network) * batch)
     return values
 
 

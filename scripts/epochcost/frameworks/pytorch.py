@@ -3,11 +3,13 @@
 Weights are initialised as in Keras (pytorch_recipe.py), so that losses are comparable.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +22,7 @@ from epochcost.frameworks.pytorch_group import Group
 from epochcost.measure import machine
 from epochcost.measure.clock import Clock, Epoch
 from epochcost.measure.extent import Extent
+from epochcost.models.recipes import own_parts
 
 
 class PyTorch(Framework):
@@ -63,7 +66,7 @@ class PyTorch(Framework):
     def train(self, task: Task, clock: Clock) -> Callable[[np.ndarray], np.ndarray]:
         pytorch_process.apply(task.settings)
         extent, split, batch = clock.extent, task.split, task.recipe["batch_size"]
-        loss, host = pytorch_recipe.LOSSES[task.recipe["loss"]], torch.device("cpu")
+        loss, host = pytorch_recipe.loss_of(task.recipe, task.model), torch.device("cpu")
         held_out = extent.evaluation_samples
         validation = None
         with clock.phase("data"):
@@ -127,7 +130,7 @@ class _Share:
         """Build the model and train it to the end of the clock's extent."""
         recipe, seed = self.task.recipe, self.task.seed
         extent, batch = clock.extent, recipe["batch_size"]
-        place, loss = group.place, pytorch_recipe.LOSSES[recipe["loss"]]
+        place, loss = group.place, pytorch_recipe.loss_of(recipe, self.task.model)
         with clock.phase("data"):
             self.data, self.held_out = (
                 part and tuple(tensor.to(place) for tensor in part)
@@ -152,27 +155,36 @@ class _Share:
             batches = batches_of(group, self.data, extent.samples, batch, order)
             mean_loss = train_epoch(group, trained, optimizer, loss, batches, clock)
             clock.train_end()
-            accuracy = None
+            held_out = None
             if self.held_out:
                 # A share may be empty, so no process waits for the others in a forward pass.
                 evaluated = group.alike(model) if group.size > 1 else trained
-                accuracy = accuracy_of(group, evaluated, loss, self.held_out, batch, clock)
-            clock.epoch_end(mean_loss.item(), accuracy)
+                held_out = evaluate(group, evaluated, loss, self.held_out, batch, clock)
+            clock.epoch_end(mean_loss.item(), held_out)
             clock.checkpoint(partial(save, model, optimizer, order))
         return model
 
     def _build(self, place: torch.device) -> tuple[nn.Module, torch.optim.Optimizer]:
         task = self.task
         model = task.model.torch_model(task.split, task.recipe["model"])
-        pytorch_recipe.check_logits(model)
-        if task.split.weights is None:
-            model.apply(pytorch_recipe.initialise)
+        if "loss" not in own_parts(task.recipe):  # otherwise it is no model that Keras has, too
+            pytorch_recipe.check_logits(model)
+            if task.split.weights is None:
+                model.apply(pytorch_recipe.initialise)
         model.to(place)
-        optimizer = pytorch_recipe.optimizer_of(task.recipe["optimizer"], model, task.settings)
+        optimizer = self._optimizer(model)
         self.data, self.held_out = arrange(model, self.data, self.held_out, task.settings)
         if task.settings.get("precision") == "bfloat16":
             compute_in_bfloat16(model, place)
         return model, optimizer
+
+    def _optimizer(self, model: nn.Module) -> torch.optim.Optimizer | pytorch_recipe.Scheduled:
+        task, recipe = self.task, self.task.recipe
+        if "optimizer" not in own_parts(recipe):
+            return pytorch_recipe.optimizer_of(recipe["optimizer"], model, task.settings)
+        steps = recipe["epochs"] * math.ceil(len(task.split.x_train) / recipe["batch_size"])
+        made = task.model.torch_optimizer(model, recipe["model"], steps)
+        return pytorch_recipe.own_optimizer(made)
 
 
 def save(model: nn.Module, optimizer, order: torch.Generator | None, path: Path) -> None:
@@ -216,7 +228,7 @@ def train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.T
     model.train()
     extent = clock.extent
     total = torch.zeros((), device=group.place)
-    correct = torch.zeros((), device=group.place)
+    judged = torch.zeros((), device=group.place)
     for step in range(extent.steps):
         clock.step(step)
         x, y, weight = next(batches)
@@ -228,9 +240,10 @@ def train_epoch(group, model, optimizer, loss, batches, clock: Clock) -> torch.T
         if not weight:
             continue
         # Keras keeps loss and accuracy of the training steps; so does this loop.
-        total += value.detach() * len(y)
+        value = value.detach()
+        total += value * len(y)
         if extent.evaluation_steps:
-            correct += (loss.classes(logits.detach()) == y).sum()
+            judged += loss.judged(value, logits, y).detach()
     return group.sum(total) / extent.samples
 
 
@@ -256,11 +269,11 @@ def batches_of(
 
 
 @torch.inference_mode()
-def accuracy_of(group: Group, model, loss, held_out, batch: int, clock: Clock) -> float:
-    """Held-out accuracy, a fraction; the held-out loss is computed too, as in Keras."""
+def evaluate(group: Group, model, loss, held_out, batch: int, clock: Clock) -> float:
+    """Held-out accuracy, or loss (`judged`); the loss is computed in any case, as in Keras."""
     samples = len(held_out[0])
     model.eval()
-    correct = torch.zeros((), device=group.place)
+    judged = torch.zeros((), device=group.place)
     total = torch.zeros((), device=group.place)
     for step, start in enumerate(range(0, samples, batch)):
         clock.evaluation_step(step)
@@ -268,9 +281,10 @@ def accuracy_of(group: Group, model, loss, held_out, batch: int, clock: Clock) -
         if not len(y):
             continue
         logits = model(x)
-        total += loss(logits, y) * len(y)
-        correct += (loss.classes(logits) == y).sum()
-    return (group.sum(correct) / samples).item()
+        value = loss(logits, y)
+        total += value * len(y)
+        judged += loss.judged(value, logits, y)
+    return (group.sum(judged) / samples).item()
 
 
 @torch.inference_mode()
@@ -298,11 +312,16 @@ def compute_in_bfloat16(model: nn.Module, place: torch.device) -> None:
     (`_cudnn_rnn_cast_reflatten`).
     """
     forward = torch.autocast(place.type, torch.bfloat16)(model.forward)
-    model.forward = lambda inputs: forward(inputs).float()
+    model.forward = lambda inputs: _in_full(forward(inputs))
     if place.type == "cuda":
         for layer in model.modules():
             if isinstance(layer, nn.LSTM):
                 layer.forward = in_float32(layer.forward, place)
+
+
+def _in_full(outputs: Any) -> Any:
+    """A tensor in float32; whatever else a loss of one's own takes stays as it is."""
+    return outputs.float() if isinstance(outputs, torch.Tensor) else outputs
 
 
 def in_float32(forward: Callable, place: torch.device) -> Callable:

@@ -1,10 +1,15 @@
 """A recipe in PyTorch and fastai: loss, optimiser, initial weights, arrays, operations."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import torch
 from torch import nn
 
 from epochcost.errors import InputError
+from epochcost.models import Model
+from epochcost.models.recipes import own_parts
 
 
 class CategoricalCrossentropy:
@@ -26,6 +31,10 @@ class CategoricalCrossentropy:
         """The class that logits predict."""
         return logits.argmax(1)
 
+    def judged(self, value: Any, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """How many of a batch are right."""
+        return (self.classes(logits) == labels).sum()
+
 
 class BinaryCrossentropy:
     """Cross-entropy of one logit (samples x 1) and labels 0 or 1, as the mean over a batch."""
@@ -42,11 +51,79 @@ class BinaryCrossentropy:
         """The class that logits predict, as a float."""
         return (logits.squeeze(1) > 0).float()
 
+    def judged(self, value: Any, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """How many of a batch are right."""
+        return (self.classes(logits) == labels).sum()
+
+
+class OwnLoss:
+    """The loss of a model's Python file (`Model.torch_loss`), of whatever outputs and labels."""
+
+    label_type = None
+
+    def __init__(self, loss: Callable) -> None:
+        self._loss = loss
+
+    def __call__(self, outputs: Any, labels: torch.Tensor) -> torch.Tensor:
+        value = self._loss(outputs, labels)
+        if not isinstance(value, torch.Tensor) or value.ndim:
+            shape = list(value.shape) if isinstance(value, torch.Tensor) else type(value).__name__
+            raise InputError(f"torch_loss gives {shape}, and no mean of the batch, a scalar tensor")
+        return value
+
+    def judged(self, value: torch.Tensor, outputs: Any, labels: torch.Tensor) -> torch.Tensor:
+        """The loss `value` of a batch, summed over it."""
+        return value * len(labels)
+
 
 LOSSES = {
     "categorical_crossentropy": CategoricalCrossentropy(),
     "binary_crossentropy": BinaryCrossentropy(),
 }
+
+
+def loss_of(recipe: dict[str, Any], model: Model) -> Any:
+    """The loss of a recipe, one of its own or of `LOSSES`.
+
+    What held-out data are judged by is the mean of its `judged` over all samples.
+    """
+    if "loss" in own_parts(recipe):
+        return OwnLoss(model.torch_loss(recipe["model"]))
+    return LOSSES[recipe["loss"]]
+
+
+class Scheduled:
+    """An optimiser whose rate follows a schedule, step by step; with the methods a loop calls."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer, schedule: Any) -> None:
+        self._parts = (optimizer, schedule)
+        self.zero_grad = optimizer.zero_grad
+
+    def step(self) -> None:
+        for part in self._parts:
+            part.step()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The states of both."""
+        optimizer, schedule = (part.state_dict() for part in self._parts)
+        return {"optimizer": optimizer, "schedule": schedule}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from what `state_dict` gave."""
+        for part, of_it in zip(self._parts, (state["optimizer"], state["schedule"]), strict=True):
+            part.load_state_dict(of_it)
+
+
+def own_optimizer(made: Any) -> torch.optim.Optimizer | Scheduled:
+    """What `Model.torch_optimizer` gave, as a loop takes it.
+
+    Raises:
+        InputError: it is no optimiser, alone or with its schedule.
+    """
+    parts = made if isinstance(made, tuple) else (made,)
+    if not isinstance(parts[0], torch.optim.Optimizer) or len(parts) > 2:
+        raise InputError("torch_optimizer gives no torch.optim.Optimizer, alone or with a schedule")
+    return Scheduled(*parts) if len(parts) == 2 else parts[0]
 
 
 def check_logits(model: nn.Module) -> None:
@@ -113,7 +190,10 @@ def tensors(
     inputs: np.ndarray, labels: np.ndarray, loss, place: torch.device
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Inputs (pictures with channels first) and labels, where the model is."""
-    return inputs_of(inputs).to(place), torch.from_numpy(labels).to(place, loss.label_type)
+    wanted = loss.label_type
+    if wanted is None:
+        wanted = torch.float32 if labels.dtype.kind == "f" else torch.int64
+    return inputs_of(inputs).to(place), torch.from_numpy(labels).to(place, wanted)
 
 
 def inputs_of(inputs: np.ndarray) -> torch.Tensor:

@@ -27,7 +27,7 @@ class Epoch:
     """One epoch as timed.
 
     marks, eval_marks: seconds since training, or validation, began, by the steps done by then.
-    eval_s, accuracy: None where the recipe has no validation.
+    eval_s, held_out: None where the recipe has no validation.
     """
 
     number: int
@@ -36,7 +36,7 @@ class Epoch:
     eval_marks: dict[int, float] = field(default_factory=dict)
     eval_s: float | None = None
     loss: float | None = None
-    accuracy: float | None = None
+    held_out: float | None = None
 
     @property
     def done(self) -> bool:
@@ -168,8 +168,8 @@ class Clock:
         self.epochs[-1].eval_marks[index] = time.perf_counter() - self._eval_begin
         self._next_eval_mark = _first_after(index, self.extent.evaluation_marks)
 
-    def epoch_end(self, loss: float, accuracy: float | None = None) -> None:
-        """The epoch is over, with its mean training loss and its held-out accuracy.
+    def epoch_end(self, loss: float, held_out: float | None = None) -> None:
+        """The epoch is over, with its mean training loss and its held-out accuracy or loss.
 
         Both are numbers of Python: whoever has them has waited for the device.
         """
@@ -177,7 +177,7 @@ class Clock:
         if self.extent.evaluation_steps:
             epoch.eval_s = time.perf_counter() - self._eval_begin
             self._check_steps("validation", self.extent.evaluation_steps)
-        epoch.loss, epoch.accuracy = loss, accuracy
+        epoch.loss, epoch.held_out = loss, held_out
         self.spans.append((f"epoch {epoch.number}", self.began, time.perf_counter()))
 
     def during(self, begin: float, end: float) -> str | None:

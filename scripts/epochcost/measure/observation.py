@@ -182,7 +182,7 @@ def energy(seen: dict[str, Any]) -> tuple[float | None, str | None]:
 
 def diverged(clock: Clock) -> bool:
     """Whether a loss or an accuracy of the run is not a finite number."""
-    values = [value for epoch in clock.epochs for value in (epoch.loss, epoch.accuracy)]
+    values = [value for epoch in clock.epochs for value in (epoch.loss, epoch.held_out)]
     return any(value is not None and not math.isfinite(value) for value in values)
 
 
@@ -202,8 +202,8 @@ def _phases(clock: Clock, wall: float) -> types.Phases:
 
 
 def _metric(epoch: Epoch, name: str) -> float | None:
-    """What a run's quality is judged by: held-out accuracy, or the training loss."""
-    return _finite(epoch.loss if name == LOSS else epoch.accuracy)
+    """What a run's quality is judged by: held-out accuracy or loss, or the training loss."""
+    return _finite(epoch.loss if name == LOSS else epoch.held_out)
 
 
 def _blocks(clock: Clock, batch: int) -> tuple[types.Block, ...]:

@@ -10,6 +10,8 @@ from epochcost.errors import one_line, printable
 
 # The environment variable that tells this to another machine, whose sources have no git history.
 COMMIT = "EPOCHCOST_COMMIT"
+# What a call of the workflow changes itself.
+_WRITTEN = (":(exclude)dvc.lock", ":(exclude)data/measured")
 # The variables by which git takes another repository for this one, as in its hooks.
 _OF_OTHERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR")
 
@@ -23,7 +25,7 @@ def code(root: Path) -> str:
 
 
 def commit(root: Path) -> dict[str, Any] | None:
-    """The commit of the code, and whether the code was changed since.
+    """The commit of the clone, and whether it was changed since, but for records and their lock.
 
     What COMMIT says, if anything; None outside git without that.
     """
@@ -31,7 +33,7 @@ def commit(root: Path) -> dict[str, Any] | None:
     if told:
         return {"commit": told, "dirty": bool(changed)}
     try:
-        changes = _git(root, "status", "--porcelain", "--untracked-files=no")
+        changes = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", *_WRITTEN)
         return {"commit": _git(root, "rev-parse", "HEAD"), "dirty": bool(changes)}
     except (OSError, subprocess.CalledProcessError):
         return None

@@ -1,4 +1,4 @@
-"""The reference workloads: one file each, with a `Model`. `template/` is one to copy."""
+"""The reference workloads: one file each, with a `Model`; and two templates to copy."""
 
 import importlib.util
 from collections.abc import Callable
@@ -16,8 +16,9 @@ __all__ = ["Model", "Split", "check", "check_outputs", "check_split", "from_zero
 class Model:
     """A workload's model, once for Keras and once for PyTorch.
 
-    To add one, copy the folder `models/template` under the name of the workload: it holds a class
-    like this one, and the workload's entry. Override what is needed: `keras_model` where Keras
+    To add one, copy the folder `models/template` (or `template_torch`: any module, with its own
+    loss and optimiser) under the name of the workload: it holds a class like this one, and the
+    workload's entry. Override what is needed: `keras_model` where Keras
     trains it, `torch_model` where PyTorch or fastai does. Import a framework inside of these.
 
     `hyper` is the `model` part of the entry (config/workloads.yaml). Mistakes may raise anything:
@@ -33,7 +34,24 @@ class Model:
         raise NotImplementedError
 
     def torch_model(self, split: Split, hyper: dict[str, Any]):
-        """A `torch.nn.Module` that gives logits; pictures have their channels first."""
+        """A `torch.nn.Module` that gives logits, or what `torch_loss` takes.
+
+        Pictures have their channels first.
+        """
+        raise NotImplementedError
+
+    def torch_loss(self, hyper: dict[str, Any]):
+        """For `loss: own`: (outputs, labels) -> the mean loss of a batch, a scalar tensor.
+
+        Labels are as `inputs` gives them, of any shape: float32, or int64 where they are whole.
+        """
+        raise NotImplementedError
+
+    def torch_optimizer(self, model, hyper: dict[str, Any], steps: int):
+        """For `optimizer: {name: own}`: a `torch.optim.Optimizer`; or it and its schedule.
+
+        A schedule is stepped after each of the `steps` of a whole training.
+        """
         raise NotImplementedError
 
     def sample(

@@ -19,7 +19,7 @@ STUDY = frozenset(
      "nietzsche_lstm", "catsdogs_resnet50")
 )  # fmt: skip
 MODELS = Path(__file__).parent
-_TEMPLATE = "template"
+_TEMPLATES = ("template", "template_torch")
 
 
 class HyperParameters(dict):
@@ -53,8 +53,16 @@ def load(path: Path) -> dict[str, dict[str, Any]]:
 
 def in_folders() -> dict[str, dict[str, Any]]:
     """The entries of the workloads that have a folder of their own, by its name."""
-    entries = (path for path in MODELS.glob("*/workload.yaml") if path.parent.name != _TEMPLATE)
+    entries = (
+        path for path in MODELS.glob("*/workload.yaml") if path.parent.name not in _TEMPLATES
+    )
     return {path.parent.name: files.read_yaml(path) for path in sorted(entries)}
+
+
+def own_parts(recipe: dict[str, Any]) -> list[str]:
+    """What the Python file of a recipe gives, by a `torch_` method: `loss`, `optimizer`."""
+    named = {"loss": recipe["loss"], "optimizer": recipe["optimizer"]["name"]}
+    return [part for part, name in named.items() if name == "own"]
 
 
 def of(workload: str, path: Path) -> dict[str, Any]:

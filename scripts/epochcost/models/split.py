@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from epochcost.errors import InputError
+from epochcost.models.recipes import own_parts
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,8 @@ class Split:
 
     x_train, x_validation: samples first; float32, uint8 for photographs, or integers for
         words and characters.
-    y_train, y_validation: class numbers; for two classes, 0 and 1.
+    y_train, y_validation: class numbers; for two classes, 0 and 1. For a loss of one's own, any
+        numbers, samples first.
     vocabulary: for words and characters, how many different ones there are.
     alphabet: for characters, which ones.
     weights: a file of weights that the model starts from; None to start from random ones.
@@ -61,18 +63,20 @@ def check_split(split: Split, recipe: dict[str, Any]) -> None:
                 raise InputError(f"{name}_{part} is no NumPy array of samples, but a {kind}")
         if (samples := _length(x)) != (labels := _length(y)):
             raise InputError(f"x_{part} has {samples} samples, y_{part} {labels}")
-        if y is not None and y.ndim != 1:
+        if y is not None and y.ndim != 1 and "loss" not in own_parts(recipe):
             raise InputError(
                 f"y_{part} has the shape {y.shape}; it holds class numbers, one per sample"
             )
     if not len(split.x_train):
         raise InputError("`inputs` gives nothing to train on")
-    if recipe["quality"]["metric"] == "val_accuracy" and not split.validation_samples:
+    metric = recipe["quality"]["metric"]
+    if metric.startswith("val_") and not split.validation_samples:
         raise InputError(
-            "its quality is judged by val_accuracy, and `inputs` gives nothing to validate on"
+            f"its quality is judged by {metric}, and `inputs` gives nothing to validate on"
         )
     two = recipe["loss"] == "binary_crossentropy"
     classes = 2 if two else recipe["model"].get("classes", split.vocabulary)
+    classes = None if "loss" in own_parts(recipe) else classes
     words = split.vocabulary if split.x_train.ndim == 2 else None  # and not pictures of them
     for name, below in (("y", classes), ("x", words)):
         for part in ("train", "validation"):

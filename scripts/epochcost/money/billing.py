@@ -34,6 +34,8 @@ PARTS = (
 MONTH_H = 730.0
 # A month that is billed whole has 30 days.
 MONTH_S = 30 * 24 * HOUR_S
+# So much of an increment is an error of rounding, and nothing that was used.
+_ROUNDING = 1e-9
 
 # What a row keeps of the price it was computed with.
 PRICE_COLUMNS = [
@@ -131,8 +133,7 @@ def charged_seconds(seconds, terms: Terms):
         *(np.asarray(value, float) for value in (seconds, terms.increment_s, terms.minimum_s))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        # Seconds that differ from whole increments only by rounding error are whole ones.
-        whole = np.ceil(np.round(seconds / increment, 9)) * increment
+        whole = np.ceil(seconds / increment - _ROUNDING) * increment
     charged = np.where(increment > 0, np.maximum(whole, seconds), seconds)
     charged = np.fmax(charged, np.nan_to_num(minimum))
     charged = np.where(seconds > 0, charged, seconds)

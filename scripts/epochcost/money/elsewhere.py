@@ -24,7 +24,7 @@ ESTIMATED, PUBLISHED = "estimated", "published"
 ADDED = ["deviation", "evidence", "basis", "fits"]
 # One training, whatever it ran on.
 _TRAINING = ["workload", "framework", "variant", "settings", "recipe", "gpus_used"]
-# Of frameworks that take most of a GPU's memory when they start, a peak says nothing.
+# Frameworks that take most of a GPU's memory when they start.
 _TAKE_ALL = ("keras-jax", "keras-tensorflow")
 # A peak that is so much of a memory fits; one so far above it may, as allocators keep what they
 # once had.
@@ -93,6 +93,7 @@ def _rows(
         **{"runs": 0, "machines": 0, "mixed_hosts": False, "noisy_runs": 0, "paused_s": 0.0},
         **{"time_confidence": None, "metric_value": None, "quality_reached": None},
         **{"gpu_busy": None, "gpu_memory_gib": None},
+        "run_ids": " ".join(group.run_ids),
         "overhead_s": group.overhead_s.median(),
         "start_s": group.start_s.median(),
     }
@@ -100,11 +101,13 @@ def _rows(
         gpu: time_on(seen, gpu, count, arithmetic, known)
         for gpu in sorted({gpu for _, gpu in there.values()})
     }
+    timed = {gpu: _timed(one, group) for gpu, one in found.items() if isinstance(one, Estimate)}
+    # Of a framework that takes all memory at its start, a peak says nothing.
+    peak = math.nan if first["framework"] in _TAKE_ALL else group.gpu_memory_gib.max()
     for hardware, (entry, gpu) in there.items():
-        estimate = found[gpu]
-        fits = _room(group, entry.get("gpu_memory_gib") or known.gpus[gpu].memory)
-        if isinstance(estimate, Estimate) and fits != TOO_SMALL:
-            yield common | _of_hardware(hardware, entry) | _timed(estimate, group) | {"fits": fits}
+        fits = _room(peak, entry.get("gpu_memory_gib") or known.gpus[gpu].memory)
+        if gpu in timed and fits != TOO_SMALL:
+            yield common | _of_hardware(hardware, entry) | timed[gpu] | {"fits": fits}
 
 
 def _of_hardware(hardware: str, entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,12 +163,13 @@ def counts(runs: pd.DataFrame) -> pd.Series:
 
 def measured(group: pd.DataFrame) -> list[Measured]:
     """What was measured of a training, for `estimate.time_on`."""
+    columns = ["gpu", "gpus_used", "settings", "framework", "time_s", "gpu_busy"]
     return [
         Measured(
             row.gpu, int(row.gpus_used), precision(row.settings), row.framework, row.time_s,
             None if pd.isna(row.gpu_busy) else row.gpu_busy,
         )
-        for row in group.itertuples()
+        for row in group[columns].itertuples()
     ]  # fmt: skip
 
 
@@ -185,12 +189,11 @@ def basis(found: Estimate) -> str:
     return f"{found.kind}{networks}, from {found.through[0]}{waits}"
 
 
-def _room(group: pd.DataFrame, memory_gib: float | None) -> str:
+def _room(peak_gib: float, memory_gib: float | None) -> str:
     """Whether a training has room in the memory of a GPU."""
-    peak = group.gpu_memory_gib.max()
-    if pd.isna(peak) or not memory_gib or group.framework.iloc[0] in _TAKE_ALL:
+    if pd.isna(peak_gib) or not memory_gib:
         return UNKNOWN
-    share = peak / memory_gib
+    share = peak_gib / memory_gib
     return FITS if share <= _FITS else UNSURE if share <= _MAY_FIT else TOO_SMALL
 
 

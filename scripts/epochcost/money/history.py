@@ -14,7 +14,7 @@ _SOFTWARE_OF_2017 = "keras2-tensorflow1"
 _ALIKE = ["predicted", "hardware_id", "machine", "vcpus", "data_id", "train_samples"]
 # What a row takes from the option that it is about.
 _OPTION = ["hardware_id", "hardware_label", "machine_id", "framework", "variant", "source_id",
-           "predicted", "price_kind", "price_date"]  # fmt: skip
+           "evidence", "predicted", "price_kind", "price_date"]  # fmt: skip
 COLUMNS = ["workload", "then_label", "then_book", "then_usd", *_OPTION, "now_usd",
            "price", "hardware", "software", "both", "whole"]  # fmt: skip
 
@@ -45,8 +45,9 @@ def history_table(
 ) -> pd.DataFrame:
     """history.csv: a row per workload; its baseline at the price of then, its cheapest option now.
 
-    That is the cheapest measured one; where none has a price, the cheapest published one. Both
-    costs are marginal. An option that can be interrupted is not like the baseline and left out.
+    That is the cheapest measured one; where none has a price, the cheapest estimated one. What is
+    only context (`options.context`) cannot be had now. Both costs are marginal. An option that can
+    be interrupted is not like the baseline and left out.
 
     Args:
         runs, options: runs.csv and options.csv.
@@ -72,15 +73,16 @@ def history_table(
 
 
 def cheapest(options: pd.DataFrame) -> pd.Series | None:
-    """The cheapest measured option, else the cheapest published one; None if none has a price.
+    """The cheapest option measured here, else by others, else estimated; None if none has a price.
 
     Args:
         options: one workload's rows of options.csv.
     """
     priced = options[options.marginal_usd.gt(0) & ~options.price_kind.isin(list(INTERRUPTIBLE))]
-    priced = priced[priced.evidence.ne(ESTIMATED)]
-    own = priced[priced.source_id.eq(OWN)]
-    among = own if len(own) else priced
+    priced = priced[priced.context.fillna("").eq("")]
+    known = priced[priced.evidence.ne(ESTIMATED)]
+    own = known[known.source_id.eq(OWN)]
+    among = next((rows for rows in (own, known) if len(rows)), priced)
     return among.loc[among.marginal_usd.idxmin()] if len(among) else None
 
 

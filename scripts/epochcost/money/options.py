@@ -8,6 +8,7 @@ and a price book.
 import zlib
 from collections.abc import Iterable
 from datetime import date
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -16,16 +17,17 @@ from epochcost.estimate import Knowledge
 from epochcost.hardware import is_unsupported
 from epochcost.money import billing, elsewhere, prices, spot
 from epochcost.money import tables as cost_tables
-from epochcost.money.billing import BILLED, Rental
+from epochcost.money.billing import BILLED, Rental, Terms
 from epochcost.money.market import PRICE_HOLDS, Market
+from epochcost.record.check import LOSS, LOSSES
 from epochcost.record.types import OWN_TRAINING
 from epochcost.record.usable import UNUSABLE
 from epochcost.results import identity, repeats, spreads, tables
 from epochcost.results.rows import OWN
 from epochcost.statistics.spread import Spread
 
-# Random draws for the probability of being the cheapest.
-_DRAWS = 4_000
+# Random draws for the probability of being the cheapest: known to one in a hundred, about.
+_DRAWS = 2_000
 # Standard deviations that no draw of them goes beyond, but for one in a million.
 _FAR = 5.0
 # Whether a bill holds the start of a process.
@@ -48,6 +50,7 @@ COLUMNS = [
     "source_id",
     *billing.PRICE_COLUMNS,
     "runs",
+    "run_ids",
     "machines",
     "mixed_hosts",
     "time_confidence",
@@ -223,6 +226,24 @@ def _without_refuted(summaries: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFram
     return summaries[~wrong]
 
 
+def of_epochs(options: pd.DataFrame, epochs: int, rental: Rental) -> pd.DataFrame:
+    """The same, some of options.csv, for trainings of so many epochs: times in proportion.
+
+    Starts stay as they are.
+    """
+    factor, around = epochs / options.epochs, options.elapsed_s - options.time_s
+    longer = options.assign(
+        context=options.context.fillna(""),
+        epochs=float(epochs),
+        time_s=options.time_s * factor,
+        time_low=(options.elapsed_low - around) * factor,
+        time_high=(options.elapsed_high - around) * factor,
+    )
+    groups = _costed(longer, rental).groupby("workload", sort=True)
+    judged = [_judged(group, rental) for _, group in groups]
+    return pd.concat(judged or [longer], ignore_index=True).reindex(columns=options.columns)
+
+
 def ends_by(options: pd.DataFrame, deadline_s: float) -> pd.DataFrame:
     """The options that meet the deadline, even at the high end of their interval."""
     latest = options.elapsed_high.fillna(options.elapsed_s)
@@ -310,9 +331,9 @@ def _share_to_target(epochs: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     full = own[own.scale.eq("full") & own.quality_target.notna() & own.metric_value.notna()]
     known = epochs.merge(full[["run_id", "quality_target", *identity.GROUP]], on="run_id",
                          suffixes=("", "_of_run"))  # fmt: skip
-    value = known.loss.where(known.metric.eq("loss"), known.metric_value)
+    value = known.loss.where(known.metric.eq(LOSS), known.metric_value)
     good = value.le(known.quality_target).where(
-        known.metric.eq("loss"), value.ge(known.quality_target)
+        known.metric.isin(LOSSES), value.ge(known.quality_target)
     )
     known = known.assign(good=good.astype(bool)).sort_values(["run_id", "epoch"])
     by_run = known.time_s.astype(float).groupby(known.run_id)
@@ -364,16 +385,7 @@ def _chances(compared: pd.DataFrame, rental: Rental) -> np.ndarray:
         for end in (-_FAR, _FAR)
     )
     may_be = np.flatnonzero(~low.gt(high.min()))
-    drawn = np.array(
-        [
-            billing.bill_usd(
-                _drawn_times(row) + row.overhead_s,
-                billing.terms_of(row),
-                billing.besides(row.price_kind, rental),
-            )
-            for row in compared.iloc[may_be].itertuples()
-        ]
-    )
+    drawn = _drawn_bills(compared.iloc[may_be], rental)
     cheapest = drawn <= drawn.min(axis=0) * (1 + 1e-12)
     chances = np.zeros(len(compared))
     chances[may_be] = (cheapest / cheapest.sum(axis=0)).mean(axis=1)
@@ -396,12 +408,27 @@ def efficient(ordered: pd.DataFrame) -> list[bool]:
     return list((seconds == seconds[begin]) & (seconds < fastest))
 
 
-def _drawn_times(row) -> np.ndarray:
-    """Random training times of an option, around its time as far as that is not known."""
-    key = _key(getattr(row, name) for name in identity.GROUP)
-    # The same runs at two prices have the same draws; other runs have independent ones.
+def _drawn_bills(options: pd.DataFrame, rental: Rental) -> np.ndarray:
+    """Of each option the bills of `_DRAWS` times, around its own as far as that is not known."""
+    columns = (options[name] for name in identity.GROUP)
+    normal = np.array([_normal(_key(key)) for key in zip(*columns, strict=True)])
+    times, deviations, besides = (
+        options[name].to_numpy(float)[:, None] for name in ("time_s", "deviation", "overhead_s")
+    )
+    seconds = times * np.exp(deviations * normal) + besides
+    bills, owned = np.empty_like(seconds), options.price_kind.eq(billing.OWNED).to_numpy()
+    for which, paid in ((~owned, rental), (owned, billing.NOTHING)):
+        terms = vars(billing.terms_of(options[which])).values()
+        terms = Terms(*(np.asarray(part, float)[:, None] for part in terms))
+        bills[which] = billing.bill_usd(seconds[which], terms, paid)
+    return bills
+
+
+@lru_cache(maxsize=1024)
+def _normal(key: tuple) -> np.ndarray:
+    """Random numbers: the same for the same runs at two prices, independent ones for others."""
     rng = np.random.default_rng(zlib.crc32(repr(key).encode()))
-    return row.time_s * np.exp(row.deviation * rng.standard_normal(_DRAWS))
+    return rng.standard_normal(_DRAWS)
 
 
 def _key(values: Iterable) -> tuple:

@@ -97,6 +97,8 @@ RELATIVE_COLUMNS = [
     "later_high",
     "copy_of",
     "shipped",
+    "run_ids",
+    "last_start",
     *billing.PRICE_COLUMNS[2:],
     "mixed_price_kinds",
 ]

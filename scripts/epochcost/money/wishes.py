@@ -1,4 +1,4 @@
-"""Which options a buyer asks for: by GPU, provider, region and kind of price."""
+"""Which options a buyer asks for: for so many epochs, by GPU, provider, region, kind of price."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,7 +8,8 @@ import pandas as pd
 from epochcost.errors import InputError, nearest
 from epochcost.estimate import Knowledge
 from epochcost.hardware import PROVIDERS
-from epochcost.money.options import with_frontier
+from epochcost.money.billing import Rental
+from epochcost.money.options import of_epochs, with_frontier
 from epochcost.settings import Settings
 
 
@@ -57,6 +58,26 @@ def meeting(
     return options if kept.all() else with_frontier(options[kept])
 
 
+def as_long(options: pd.DataFrame, asked: Settings) -> pd.DataFrame:
+    """The options for as many epochs as are asked for, where any are.
+
+    Args:
+        options: of options.csv, those that are asked about.
+        asked: its `epochs` and `billing`.
+
+    Raises:
+        InputError: a training is counted in steps, as those of one's own are.
+    """
+    if asked.epochs is None or options.empty:
+        return options
+    if options.epochs.isna().any():
+        name = options.workload[options.epochs.isna()].iloc[0]
+        raise InputError(
+            f"config: epochs: {name} is counted in steps; measure it with another --total-steps"
+        )
+    return of_epochs(options, asked.epochs, Rental(**dict(asked.billing)))
+
+
 def _is(values: pd.Series, wanted: str, key: str) -> pd.Series:
     found = values.str.lower().eq(wanted.lower())
     if len(values) and not found.any():
@@ -72,7 +93,7 @@ def _is_of(
     entries = [(name, entry.get("provider", "")) for name, entry in catalogue.items()]
     if not any(_is_named(wanted, *entry) for entry in entries):
         known = [name for entry in entries for name in entry[key == "provider" :]]
-        hint = nearest(wanted, _given(known))
+        hint = nearest(wanted, _given([*known, *PROVIDERS]))
         raise InputError(f"config: {key}: no machine type is of '{wanted}'; {hint}")
     pairs = zip(facts.hardware, facts.provider, strict=True)
     return pd.Series([_is_named(wanted, *pair) for pair in pairs], index=facts.index, dtype=bool)

@@ -65,6 +65,23 @@ def _take(found: Journal, line: dict) -> None:
         found.stopped = True
 
 
+def errors(folder: Path) -> list[dict]:
+    """Of every Python that an exception ended: its pid, the exception in words, and its facts."""
+    found = [_whole(path) for path in sorted(folder.glob("error-*"))]
+    return [one for one in found if one]
+
+
+def without_a_step(error: dict, ended: float) -> Journal:
+    """The journal that a process would have left whose first step did not end.
+
+    Args:
+        error: one of `errors`.
+        ended: when the command did; all before was the start.
+    """
+    facts = error["facts"]
+    return Journal(facts["rank"], error["pid"], first=ended, facts=facts)
+
+
 def hellos(folder: Path) -> list[dict]:
     """Every Python that read PYTHONPATH: its words, its version, when it began."""
     found = [_whole(path) for path in folder.glob("hello-*")]

@@ -1,5 +1,6 @@
 """From the journals of a command to what the record holds of it."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +11,12 @@ from epochcost.own.journals import Journal
 from epochcost.own.limits import Limits
 from epochcost.record.types import Gap, Own, Stretch
 
+_MEMORY = re.compile(
+    "memoryerror|outofmemory|out of memory|resource_?exhausted|alloc_failed|"
+    "can't allocate memory|unable to allocate",
+    re.IGNORECASE,
+)
+_SIGKILL, _KILLED = 137, "it was killed, as it is when memory runs out"
 _ISOLATED = {"-I", "-E", "-S"}
 _ADD = "add `import epochcost` and `for batch in epochcost.steps(loader): ...` around its steps"
 
@@ -33,7 +40,10 @@ def own(
     Raises:
         InputError: nothing was seen, or more than one training.
     """
-    found = journals.journals(folder)
+    found, errors = journals.journals(folder), journals.errors(folder)
+    if not found and (full := [one for one in errors if _MEMORY.search(one["error"])]):
+        # The first step is what most often needs too much: that is a result, too.
+        found = [journals.without_a_step(full[0], ended)]
     if not found:
         raise InputError(_nothing(folder, command, status, limits))
     first, restarts = _first_rank(found, folder)
@@ -46,6 +56,7 @@ def own(
     ranks = {one.rank: one for one in found}  # the last start of each
     peaks = [one.facts.get("device_mib") for one in ranks.values()]
     known = [peak for peak in peaks if peak is not None]
+    error = next((one["error"] for one in errors if one["pid"] == first.pid), "")
     uuids = [uuid for one in ranks.values() for uuid in one.facts.get("uuids", ())]
     return Own(
         command=tuple(command),
@@ -74,6 +85,7 @@ def own(
         device_mib=sum(known) if known else None,
         files=(),
         problems=tuple(problems),
+        error=error or (_KILLED if status == _SIGKILL else ""),
     )
 
 

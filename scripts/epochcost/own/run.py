@@ -84,7 +84,8 @@ def _measured(asked: Asked, here: Machine) -> Record:
     wall = time.perf_counter() - since
     shares, seen = moving.summary(), sampler.stop()
     joules, method = observation.energy(seen)
-    failure = Failure("train", f"it ended with status {own.status}")
+    phase = "train" if own.steps else "first_step"
+    failure = Failure(phase, own.error or f"it ended with status {own.status}")
     finished = own.ended == "finished"
     return Record(
         schema_version=SCHEMA_VERSION,

@@ -22,13 +22,18 @@ from epochcost.plan import runs, wanted
 from epochcost.plan.needs import TUNED, Needs
 from epochcost.plan.runs import Plan
 from epochcost.plan.wanted import Wanted
-from epochcost.record import backup, merge
-from epochcost.record.names import RunName
-from epochcost.record.record import recipe_id
+from epochcost.record import merge, shipped
+from epochcost.record.names import RunName, has_mark
+from epochcost.record.record import find, recipe_id
+from epochcost.record.shipped import MEASURED
+from epochcost.record.types import Machine
+from epochcost.results.rows import OWN
 
 RECORDS, MARKERS, RAW = Path("results/runs"), Path("results/made"), Path("data/raw")
 PRICES = [Path("data/published/prices.csv"), Path("config/prices.csv")]
+TABLES = Path("results/tables")
 _LOCKS = Path(".snakemake")
+_NO_SIGNS = str.maketrans("", "", "-:")
 
 
 @dataclass(frozen=True)
@@ -149,7 +154,9 @@ def begin(config: Mapping[str, Any], root: Path, call: Call) -> Opened:
     origins = {} if call.is_sent else _origins(known, call.runs_jobs)
     needs = Needs(known, origins, machine.facts(), call.uses_conda, call.shares_folder)
     if call.is_main:
-        _bring_back(call.runs_jobs)
+        _bring_back(needs.machine, call.runs_jobs)
+        if call.runs_jobs:
+            _forget_tables_of_others()
     if not call.shares_folder:
         wanted.check_cloud(known)
     prices.load(*PRICES, rates=known.exchange_rates)
@@ -174,16 +181,49 @@ def _origins(known: Wanted, asks: bool) -> dict[str, Origin]:
     }
 
 
-def _bring_back(changes: bool) -> None:
-    """Records that something else has deleted, such as `dvc pull --force`, are no missing runs."""
+def _bring_back(machine: Machine, changes: bool) -> None:
+    """What this machine measured in another clone, or before its results were deleted, counts."""
     if changes:
-        for line in merge.came_back(backup.settle(RECORDS)):
-            print(f"{SIGNATURE}: {line}", file=sys.stderr)
-    elif gone := backup.gone(RECORDS):
-        raise InputError(
-            f"{len(gone)} records are gone from {RECORDS}, such as the one of {gone[0]}; a call "
-            "that runs jobs brings them back"
+        for path in merge.bring_back(RECORDS, MEASURED, machine):
+            print(f"{SIGNATURE}: {path} is back from {MEASURED}", file=sys.stderr)
+    elif gone := merge.gone(RECORDS, MEASURED, machine):
+        print(
+            f"{SIGNATURE}: {len(gone)} records of this machine are in {MEASURED} alone; a call "
+            "that runs jobs takes them to results/runs, and does not make them again",
+            file=sys.stderr,
         )
+
+
+def _forget_tables_of_others() -> None:
+    """Let tables be made again that are of other records, such as those that `dvc pull` brings.
+
+    They are younger than the records, so Snakemake takes them for new. So they may be younger than
+    a file of data/measured that kept the date of another machine.
+    """
+    table = TABLES / "runs.csv"
+    if not table.exists():
+        return
+    known = {
+        f"{row['machine_id']}-{row['started_at'][:19].translate(_NO_SIGNS)}"
+        for row in _rows(table)
+        if row.get("source_id") == OWN
+    }
+    aside = {row["path"] for row in _rows(TABLES / "set_aside.csv")}
+    marks = {
+        path.stem.partition("@")[2]
+        for path in find(RECORDS)
+        if has_mark(path) and str(path) not in aside
+    }
+    if marks | set(shipped.marks(MEASURED, aside)) != known:
+        print(f"{SIGNATURE}: {TABLES} are of other records, and made again", file=sys.stderr)
+        table.unlink()
+
+
+def _rows(table: Path) -> list[dict[str, str]]:
+    if not table.exists():
+        return []
+    with open(table, newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def compared_workloads(baselines: Path) -> list[str]:

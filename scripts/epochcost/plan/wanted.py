@@ -15,6 +15,7 @@ from epochcost.frameworks import FRAMEWORKS, variants, with_variant
 from epochcost.frameworks.registry import that_train
 from epochcost.hardware import LOCAL
 from epochcost.models import workloads
+from epochcost.models.recipes import own_parts
 from epochcost.money import prices
 from epochcost.record.types import OWN_TRAINING
 from epochcost.settings import Settings
@@ -222,6 +223,7 @@ def _check_combinations(wanted: Wanted) -> None:
             )
     _check_division(wanted)
     _check_fine_tuning(wanted.recipes)
+    _check_own_parts(wanted.recipes)
     for workload in wanted.workloads:
         if not wanted.frameworks_of(workload):
             able = ", ".join(wanted.recipes_to_train[workload]["frameworks"])
@@ -275,6 +277,29 @@ def _check_fine_tuning(recipes: Mapping[str, dict[str, Any]]) -> None:
         if recipe["fine_tuning"]["frozen_epochs"] >= recipe["epochs"]:
             raise InputError(
                 f"workloads.yaml: {name}: frozen_epochs must be below its {recipe['epochs']} epochs"
+            )
+
+
+def _check_own_parts(recipes: Mapping[str, dict[str, Any]]) -> None:
+    """Refuse a loss or an optimiser of one's own for what does not take it."""
+    for name, recipe in recipes.items():
+        own = own_parts(recipe)
+        others = [framework for framework in recipe["frameworks"] if framework != "pytorch"]
+        if own and others:
+            raise InputError(
+                f"workloads.yaml: {name}: only pytorch trains with {own[0]} own, "
+                f"not {', '.join(others)}"
+            )
+        metric = recipe["quality"]["metric"]
+        if "loss" in own and metric == "val_accuracy":
+            raise InputError(
+                f"workloads.yaml: {name}: a loss of one's own gives no accuracy; "
+                "judge quality by val_loss or loss"
+            )
+        if "loss" not in own and metric == "val_loss":
+            raise InputError(
+                f"workloads.yaml: {name}: val_loss is of a loss of one's own (loss: own); "
+                "judge quality by val_accuracy or loss"
             )
 
 

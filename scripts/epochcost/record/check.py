@@ -22,8 +22,9 @@ from epochcost.record.types import (
     document,
 )
 
-# What a run is judged by where there is no accuracy.
+# What a run is judged by where there is no accuracy: of training, or of held-out data.
 LOSS = "loss"
+LOSSES = (LOSS, "val_loss")
 _ACCURACY = "val_accuracy"
 _CATALOGUE = Path(__file__).resolve().parents[3] / "config/hardware.yaml"
 # Sums of the same seconds in another order, and times that are rounded.
@@ -47,7 +48,7 @@ def reached(metric: str, value: float | None, target: float) -> bool:
     """Whether a run is as good as its recipe asks; a lower loss is better."""
     if value is None:
         return False
-    return value <= target if metric == LOSS else value >= target
+    return value <= target if metric in LOSSES else value >= target
 
 
 def _contradictions(record: Record) -> Iterator[str]:
@@ -97,7 +98,7 @@ def _own(record: Record, own: Own) -> Iterator[str]:
     if (own.ended == "finished") != (record.run.scale == "full"):
         yield f"it is a {record.run.scale} run, and its script {own.ended}"
     counted = 1 + sum(one.steps for one in own.stretches)
-    if counted != own.steps:
+    if counted != own.steps and (own.steps or own.stretches or own.ended != "failed"):
         yield f"it has {own.steps} steps, and its stretches have {counted} with the first"
     parts = own.start_s + sum(one.seconds for one in own.stretches) + (own.end_s or 0.0)
     if _exceeds(parts, record.wall_s):

@@ -1,13 +1,15 @@
 """Adds records from elsewhere to the local ones: each once, checked, and as it was written."""
 
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from epochcost import lock
 from epochcost.errors import InputError, nearest, one_line
-from epochcost.record import backup, place, record, shipped
+from epochcost.record import hosts, place, record, shipped
 from epochcost.record.names import PLACE
-from epochcost.record.types import Record, encoded
+from epochcost.record.types import Machine, Record, encoded
 
 # More names than these hide what became of the records.
 _MOST_NAMED = 10
@@ -21,18 +23,16 @@ class Merged:
     known: those that were there already.
     refused: why, by path.
     left: what else was in the folder.
-    back: records that were gone from here, by where they are again, and their copies.
     """
 
     added: dict[Path, Path] = field(default_factory=dict)
     known: list[Path] = field(default_factory=list)
     refused: dict[Path, str] = field(default_factory=dict)
     left: list[Path] = field(default_factory=list)
-    back: dict[Path, Path] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         """What became of them: each that came or was refused, and the numbers."""
-        said = [*came_back(self.back), *map(str, self.added.values())]
+        said = [*map(str, self.added.values())]
         said += [f"refused: {reason}" for reason in self.refused.values()]
         said += [f"left: {path!s}" for path in self.left[:_MOST_NAMED]]
         if self.left:
@@ -43,14 +43,30 @@ class Merged:
         return [*said, "{} records merged, {} here already, {} refused".format(*counts)]
 
 
-def came_back(back: dict[Path, Path]) -> list[str]:
-    """A line for each record that was gone; of many, how many more."""
-    said = [
-        f"{path} was gone and is back from {copy}; to be rid of a record, delete both"
-        for path, copy in list(back.items())[:_MOST_NAMED]
+def bring_back(own: Path, measured: Path, machine: Machine) -> list[Path]:
+    """Copy the records of a host that are in data/measured alone to `own`; returns where."""
+    if not gone(own, measured, machine):
+        return []
+    with lock.alone(own.with_name(f".{own.name}.lock")):
+        return [place.add(own, one, encoded(one)) for one in gone(own, measured, machine)]
+
+
+def gone(own: Path, measured: Path, machine: Machine) -> list[Record]:
+    """The records of a host that are in data/measured alone.
+
+    Those of another host of one machine id, such as one that was made of the same image, are not.
+
+    Args:
+        own: results/runs.
+    """
+    here = hosts.host_of(machine, os.environ.get("EPOCHCOST_CONTAINER"))
+    shared = [
+        one
+        for one in shipped.of_machine(measured, machine.id)
+        if hosts.host_of(one.machine, one.software.environment) == here
     ]
-    more = len(back) - _MOST_NAMED
-    return [*said, f"{more} more records were gone and are back"] if more > 0 else said
+    there = {one.identity for _, one in record.read_all(own)} if shared else set()
+    return [one for one in shared if one.identity not in there]
 
 
 def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
@@ -62,8 +78,9 @@ def merge(folder: Path, own: Path, hardware: Collection[str]) -> Merged:
     Args:
         hardware: ids of the catalogue; records of others are refused.
     """
-    merged = Merged(back=backup.settle(own))
-    with backup.alone(own):
+    merged = Merged()
+    with lock.alone(own.with_name(f".{own.name}.lock")):
+        record.migrate(own)
         _merge(folder, own, hardware, merged)
     return merged
 

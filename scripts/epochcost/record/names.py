@@ -9,7 +9,7 @@ from typing import Any
 from epochcost.errors import InputError, short
 from epochcost.record.types import Record
 
-_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 # Folders between the root and a record: hardware, workload, framework.
 DEPTH = 3
 _FILE = "<variant>-<trial>@<machine>-<start>.json"

@@ -2,12 +2,11 @@
 
 import fcntl
 import os
-import sys
 from itertools import count
 from pathlib import Path
 from typing import IO
 
-from epochcost.errors import InputError, one_line
+from epochcost.errors import InputError
 from epochcost.record.names import RunName, path_of
 from epochcost.record.types import Record, encoded
 
@@ -105,11 +104,6 @@ class Place:
         os.fsync(self._file.fileno())
 
 
-def copies(root: Path) -> Path:
-    """Where the copies of the records below `root` are: results/runs-kept of results/runs."""
-    return root.with_name(f"{root.name}-kept")
-
-
 def reserve(root: Path, run: RunName, machine: str) -> Place:
     """The place of a record that a run on this machine is to leave below `root`.
 
@@ -123,32 +117,22 @@ def reserve(root: Path, run: RunName, machine: str) -> Place:
 
 
 def keep(place: Place, root: Path, record: Record) -> Path:
-    """Write a record to its own name at a reserved place, and its copy; returns where."""
+    """Write a record to its own name at a reserved place; returns where."""
     content = encoded(record)
     path = path_of(record, root)
     try:
         place.write(content, path)
     except FileExistsError:
         place.leave()
-        path = put(root, record, content)
-    copy(root, record, path)
+        return add(root, record, content)
     return path
 
 
 def add(root: Path, record: Record, content: bytes) -> Path:
-    """Keep a record from elsewhere and its copy below `root`; returns where.
+    """Write a record from elsewhere below `root`, unchanged; returns where.
 
-    Its content is left unchanged.
-    """
-    path = put(root, record, content)
-    copy(root, record, path)
-    return path
-
-
-def put(root: Path, record: Record, content: bytes) -> Path:
-    """Write a record below `root`; returns where: at its own name, or under a free trial.
-
-    What has its name already is damaged, or of a clone of its machine, started in the same second.
+    That is at its own name, or under a free trial: what has its name already is damaged, or of a
+    clone of its machine, started in the same second.
     """
     for trial in count(record.run.trial):
         path = path_of(record, root, trial)
@@ -157,11 +141,3 @@ def put(root: Path, record: Record, content: bytes) -> Path:
         except (InputError, FileExistsError):  # taken, or another process is taking it
             continue
         return path
-
-
-def copy(root: Path, record: Record, path: Path) -> None:
-    """Keep a copy of a record below `root`. Without one, the next call of the workflow makes it."""
-    try:
-        put(copies(root), record, path.read_bytes())
-    except OSError as error:
-        print(f"epochcost: {path} has no copy yet: {one_line(error)}", file=sys.stderr)

@@ -270,7 +270,7 @@ class Quality:
     reached is None where the run did not train to the end, or on generated data.
     """
 
-    metric: Literal["val_accuracy", "loss"]
+    metric: Literal["val_accuracy", "val_loss", "loss"]
     value: float | None
     target: float
     reached: bool | None
@@ -301,12 +301,12 @@ class GpuUse:
 
     uuid: str
     share: Share | None
-    peak_memory_mib: float | None
-    power_w: float | None
+    peak_memory_mib: Amount | None
+    power_w: Amount | None
     clock_mhz: Spread | None
     held_down_by: tuple[str, ...] | None
     processes_before: Count
-    energy_j: float | None
+    energy_j: Amount | None
     energy_method: str | None
 
 
@@ -399,7 +399,8 @@ class Own:
     it imported, by name. device: what trained, such as cuda or cpu. uuids: of the GPUs that it
     used, in its order. host_mib, device_mib: peaks of memory, of the process that reports, and of
     its GPUs together; None where they cannot be read. files: that appeared or changed below the
-    working folder. problems: of the watching.
+    working folder. problems: of the watching. error: the exception that ended the script, where it
+    was seen; memory did not suffice where there is one and no step.
     """
 
     command: tuple[str, ...]
@@ -408,7 +409,7 @@ class Own:
     start_s: Seconds
     stretches: tuple[Stretch, ...]
     gaps: tuple[Gap, ...]
-    steps: Number
+    steps: Count
     resumed_at: Count
     planned: int | None
     planned_by: str | None
@@ -428,6 +429,7 @@ class Own:
     device_mib: float | None
     files: tuple[str, ...]
     problems: tuple[str, ...]
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,11 +483,13 @@ class Record:
     def identity(self) -> tuple[str, ...]:
         """What identifies the run, whatever its file is called.
 
-        Copies of one image may have one machine id, and begin in the same second.
+        Copies of one image may have one machine id, and begin and end in the same seconds.
         """
         run = self.run
         which = (run.hardware, run.workload, run.framework, run.variant)
-        return (*which, run.started_at, run.finished_at, self.machine.id, str(self.seed))
+        machine = self.machine
+        host = (machine.id, machine.product or "", machine.boot or "")
+        return (*which, run.started_at, run.finished_at, *host, str(self.seed), str(self.wall_s))
 
 
 def parse(content: Any) -> Record:

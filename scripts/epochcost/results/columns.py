@@ -40,6 +40,9 @@ MEANING = {
     "gpu_busy": "how much of the training they worked",
     "gpu_memory_gib": "most memory that one of them used",
     "copy_of": "the run whose log a study published once more",
+    "commit": "the commit that trained; with `+`, the clone was changed since",
+    "run_ids": "the runs of the row; of an estimate, those that it follows from",
+    "last_start": "when the last of them began, UTC",
     "shipped": "the day of a run that came with the clone",
     "notes": "what the source says beside it",
     # Data.
@@ -65,7 +68,7 @@ MEANING = {
     "noisy_runs": "how many runs of the row were disturbed",
     "price_per_hour_usd_stated": "what the source says the machine cost",
     # Quality and speed.
-    "metric": "`val_accuracy`, or `loss` of training",
+    "metric": "`val_accuracy`, `val_loss`, or `loss` of training",
     "metric_value": "its value; of several runs the median",
     "quality_target": "what a full run must reach",
     "quality_reached": "whether a full run reached its target",

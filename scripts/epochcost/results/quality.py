@@ -3,7 +3,7 @@
 import pandas as pd
 
 from epochcost.frameworks import variants
-from epochcost.record.check import LOSS
+from epochcost.record.check import LOSSES
 from epochcost.record.record import recipe_id
 from epochcost.record.usable import UNUSABLE
 from epochcost.results import tables
@@ -81,7 +81,7 @@ def judged_today(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
     metric = runs.workload.map({name: quality["metric"] for name, quality in wanted.items()})
     known = runs.source_id.eq(OWN) & runs.quality_reached.notna() & runs.metric_value.notna()
     known &= runs.metric.eq(metric)
-    good = runs.metric_value.ge(target).mask(runs.metric.eq(LOSS), runs.metric_value.le(target))
+    good = runs.metric_value.ge(target).mask(runs.metric.isin(LOSSES), runs.metric_value.le(target))
     return runs.assign(
         quality_target=runs.quality_target.mask(known, target),
         quality_reached=runs.quality_reached.mask(known, good),
@@ -192,7 +192,7 @@ def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
     for (workload, metric), group in judged(runs, recipes).groupby(["workload", "metric"]):
         if len(group) < 2:
             continue
-        worst, end = ("max", "published_high") if metric == LOSS else ("min", "published_low")
+        worst, end = ("max", "published_high") if metric in LOSSES else ("min", "published_low")
         target = recipes[workload]["quality"]["target"]
         mean, deviation = group.metric_value.mean(), group.metric_value.std()
         row = {
@@ -213,7 +213,7 @@ def targets_table(runs: pd.DataFrame, recipes: dict[str, dict]) -> pd.DataFrame:
 
 def _sign(metric: str) -> int:
     """Which direction is better: up or down."""
-    return -1 if metric == LOSS else 1
+    return -1 if metric in LOSSES else 1
 
 
 def _made_here(runs: pd.DataFrame) -> pd.DataFrame:

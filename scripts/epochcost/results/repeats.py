@@ -3,7 +3,6 @@
 Pure functions over runs.csv.
 """
 
-from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -15,12 +14,11 @@ from epochcost.statistics import intervals
 
 # Rows that differ in the key alone are the same training, measured better and worse.
 _WORSE = {"synthetic": ON_ANY_DATA, "predicted": MEASURED}
-_SUMMARY_COLUMNS = [
-    "runs", "machines", "machine", "mixed_hosts", "time_s", "time_low", "time_high",
-    "time_confidence", "hardware_label", "epochs", "batch_size", "metric", "metric_value",
-    "quality_reached", "synthetic", "noisy_runs", "paused_s", "overhead_s", "start_s", "copy_of",
-    "first_start", "last_start", "shipped", "gpu", "gpu_busy", "gpu_memory_gib",
+_OF_THE_FIRST = [
+    "hardware_label", "epochs", "batch_size", "metric", "copy_of", "gpu",
 ]  # fmt: skip
+_MEDIANS = ["time_s", "overhead_s", "start_s"]
+_RANGE = ["time_low", "time_high", "time_confidence"]
 REPEATS_COLUMNS = [
     *GROUP,
     "runs",
@@ -74,7 +72,46 @@ def summaries(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFrame:
         keep_disturbed: whether disturbed runs count alongside undisturbed ones; where there are no
             others, they do.
     """
-    return _by_group(runs, lambda group, _: _summary(group), _SUMMARY_COLUMNS, keep_disturbed)
+    runs = runs.reset_index(drop=True)
+    number, kept = _grouped(runs, keep_disturbed)
+    some, of = runs[kept], number[kept]
+    by, firsts = some.groupby(of), some[~of.duplicated()].set_index(of[~of.duplicated()])
+    machines = by.machine.nunique()
+    values = _of_machines(some, of, machines)
+    medians = values.groupby(values.index).median()
+    time_s = medians.time_s
+    found = pd.DataFrame(
+        {
+            "runs": by.size(),
+            "machines": machines,
+            "machine": firsts.machine.where(machines.eq(1), ""),
+            # A single run is of a single host, whichever it is.
+            "mixed_hosts": by.size().gt(1) & by.mixed_hosts.any(),
+            "time_s": time_s,
+            # Of predictions, as wide as theirs on average.
+            "time_low": time_s * (some.time_low / some.time_s).groupby(of).mean(),
+            "time_high": time_s * (some.time_high / some.time_s).groupby(of).mean(),
+            "time_confidence": np.nan,
+            **{name: firsts[name] for name in _OF_THE_FIRST},
+            # The day of the newest, where all came with the clone.
+            "shipped": by.shipped.max().where(~some.shipped.eq("").groupby(of).any(), ""),
+            "run_ids": by.run_id.agg(" ".join),
+            "first_start": by.started_at.min(),
+            "last_start": by.started_at.max(),
+            "overhead_s": medians.overhead_s,
+            "start_s": medians.start_s,
+            "gpu_busy": pd.to_numeric(some.gpu_busy).groupby(of).median(),
+            "gpu_memory_gib": pd.to_numeric(some.gpu_memory_gib).groupby(of).max(),
+            "noisy_runs": some.noise.fillna("").ne("").groupby(of).sum(),
+            "paused_s": pd.to_numeric(some.paused_s).groupby(of).sum(),
+        }
+    )
+    for group in found.index[found.runs.gt(1)]:
+        found.loc[group, _RANGE] = _range(time_s[group], by.get_group(group))
+    keys = runs.loc[~number.duplicated(), GROUP].set_index(number[~number.duplicated()])
+    left_out = number.value_counts() - found.runs
+    table = keys.join(found).join(_qualities(runs, number)).assign(runs_left_out=left_out)
+    return table.rename_axis(None)
 
 
 def repeats_table(
@@ -89,18 +126,23 @@ def repeats_table(
         wanted: the configured precision.
     """
 
-    def row(group: pd.DataFrame, made: int) -> dict:
+    usable = _usable(runs).reset_index(drop=True)
+    number, kept = _grouped(usable, keep_disturbed)
+    made, more = number.value_counts(), []
+    for index, group in usable[kept].groupby(number[kept]):
         full = not group.predicted.iloc[0]
-        return _summary(group) | {
-            "precision": intervals.precision(values_of(group)) if full else None,
-            "ended_by": _ended_by(group.time_s, made, wanted) if full else "",
-            "trimmed_mean_s": intervals.trimmed_mean(group.time_s),
-            "fastest_s": group.time_s.min(),
-            "slowest_s": group.time_s.max(),
-            "machine_spread": _machine_spread(group),
-        }
-
-    return _by_group(_usable(runs), row, REPEATS_COLUMNS, keep_disturbed)[REPEATS_COLUMNS]
+        more.append(
+            {
+                "precision": intervals.precision(values_of(group)) if full else None,
+                "ended_by": _ended_by(group.time_s, made[index], wanted) if full else "",
+                "trimmed_mean_s": intervals.trimmed_mean(group.time_s),
+                "fastest_s": group.time_s.min(),
+                "slowest_s": group.time_s.max(),
+                "machine_spread": _machine_spread(group),
+            }
+        )
+    table = summaries(usable, keep_disturbed)
+    return table.join(pd.DataFrame(more)).reindex(columns=REPEATS_COLUMNS)
 
 
 def _ended_by(times: pd.Series, made: int, wanted: float | None) -> str:
@@ -152,20 +194,12 @@ def _usable(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.notna()]
 
 
-def _by_group(
-    runs: pd.DataFrame, row: Callable[[pd.DataFrame, int], dict], columns: list[str], keep: bool
-) -> pd.DataFrame:
-    """A row per group of repeated runs, from those that count and the number of all."""
-    rows = []
-    for key, group in runs.groupby(GROUP, sort=False, dropna=False):
-        kept = undisturbed(group, keep)
-        rows.append(
-            dict(zip(GROUP, key, strict=True))
-            | row(kept, len(group))
-            | _quality(group)
-            | {"runs_left_out": len(group) - len(kept)}
-        )
-    return pd.DataFrame(rows, columns=None if rows else list(dict.fromkeys([*GROUP, *columns])))
+def _grouped(runs: pd.DataFrame, keep_disturbed: bool) -> tuple[pd.Series, pd.Series]:
+    """Of each run the number of its group, in order of appearance, and whether it counts there."""
+    number = runs.groupby(GROUP, sort=False, dropna=False).ngroup()
+    disturbed = runs.noise.fillna("").ne("")
+    alone = disturbed.groupby(number).transform("all")
+    return number, ~disturbed | alone | keep_disturbed
 
 
 def best_known(rows: pd.DataFrame) -> pd.DataFrame:
@@ -188,55 +222,30 @@ def undisturbed(group: pd.DataFrame, keep: bool) -> pd.DataFrame:
     return group if keep or disturbed.all() else group[~disturbed]
 
 
-def _summary(group: pd.DataFrame) -> dict:
-    """The summary of a group of repeated runs."""
-    first = group.iloc[0]
+def _range(median: float, group: pd.DataFrame) -> tuple[float, float, float]:
+    """The interval of the time of several runs, and its confidence: NaN for predictions."""
     values = values_of(group)
-    (low, high), confidence = predicted_range(values.median(), group), None
-    if not first.predicted and (interval := intervals.median_interval(values)):
-        low, high, confidence = interval.low, interval.high, interval.confidence
-    return {
-        "runs": len(group),
-        "machines": group.machine.nunique(),
-        "machine": first.machine if group.machine.nunique() == 1 else "",
-        # A single run is of a single host, whichever it is.
-        "mixed_hosts": len(group) > 1 and bool(group.mixed_hosts.any()),
-        "time_s": values.median(),
-        "time_low": low,
-        "time_high": high,
-        "time_confidence": confidence,
-        **{
-            name: first[name]
-            for name in (
-                "hardware_label",
-                "epochs",
-                "batch_size",
-                "metric",
-                "synthetic",
-                "copy_of",
-                "gpu",
-            )
-        },
-        # The day of the newest, where all came with the clone.
-        "shipped": "" if group.shipped.eq("").any() else group.shipped.max(),
-        "first_start": group.started_at.min(),
-        "last_start": group.started_at.max(),
-        "overhead_s": values_of(group, "overhead_s").median(),
-        "start_s": values_of(group, "start_s").median(),
-        "gpu_busy": pd.to_numeric(group.gpu_busy).median(),
-        "gpu_memory_gib": pd.to_numeric(group.gpu_memory_gib).max(),
-        "noisy_runs": _noisy(group),
-        "paused_s": pd.to_numeric(group.paused_s).sum(),
-    }
+    if not group.predicted.iloc[0] and (interval := intervals.median_interval(values)):
+        return interval.low, interval.high, interval.confidence
+    return *predicted_range(median, group), np.nan
 
 
-def _quality(group: pd.DataFrame) -> dict:
-    """What a group learnt, disturbed runs included, which are slower and not worse."""
-    reached = group.quality_reached.dropna()
-    return {
-        "metric_value": group.metric_value.median(),
-        "quality_reached": bool(reached.all()) if len(reached) else None,
-    }
+def _of_machines(some: pd.DataFrame, of: pd.Series, machines: pd.Series) -> pd.DataFrame:
+    """Of each group the values whose medians its row shows (`values_of`), by its number."""
+    several = of.map(machines).gt(1)
+    medians = some[several].groupby([of[several], "machine"])[_MEDIANS].median()
+    single = some.loc[~several, _MEDIANS].set_index(of[~several])
+    return pd.concat([single, medians.droplevel(1)])
+
+
+def _qualities(runs: pd.DataFrame, number: pd.Series) -> pd.DataFrame:
+    """What groups learnt, disturbed runs included, which are slower and not worse."""
+    reached = runs.quality_reached.dropna().astype(bool)
+    reached = reached.groupby(number[reached.index]).all().astype(object)
+    quality = runs.metric_value.groupby(number).median().to_frame()
+    return quality.assign(
+        quality_reached=reached.reindex(quality.index).where(lambda one: one.notna(), None)
+    )
 
 
 def _noisy(group: pd.DataFrame) -> int:

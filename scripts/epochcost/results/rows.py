@@ -3,7 +3,7 @@
 import math
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,7 @@ class RunRow:
     price_per_hour_usd_stated: float | None
     notes: str
     copy_of: str
+    commit: str = ""
     shipped: str = ""
 
 
@@ -148,7 +149,7 @@ def of_folder(
     found = Rows([], [], [], {})
     for path, content in shipped.with_own(folder, measured, found.aside):
         try:
-            content = _told_apart(content, {run.run_id for run in found.runs})
+            content = told_apart(content, {run.run_id for run in found.runs})
             run = _written(run_row(content, labels.get(content.run.hardware, "")))
             if shipped.is_shipped(path):
                 run = replace(run, shipped=run.date)
@@ -163,7 +164,7 @@ def of_folder(
     return found
 
 
-def _told_apart(record: Record, names: set[str]) -> Record:
+def told_apart(record: Record, names: Container[str]) -> Record:
     """A record, named by its machine and start where another run has the name of its run."""
     if run_id(record) not in names:
         return record
@@ -234,6 +235,7 @@ def run_row(record: Record, hardware_label: str) -> RunRow:
         price_per_hour_usd_stated=None,
         notes=_unknown_total(record),
         copy_of="",
+        commit=_commit(record),
         **(_NOT_KNOWN_OF_OWN if record.own else _of_recipe(record)),
     )
 
@@ -391,6 +393,12 @@ def gflops_share(record: Record) -> float | None:
     if achieved is None or yardstick is None or record.software.device != "cpu":
         return None
     return achieved / yardstick.matmul_gflops
+
+
+def _commit(record: Record) -> str:
+    """The commit that trained, with `+` where the clone was changed since; empty if not known."""
+    known = record.git
+    return f"{known.commit[:12]}{'+' if known.dirty else ''}" if known else ""
 
 
 def _settings(software: Software) -> str:

@@ -35,6 +35,7 @@ def spread_table(runs: pd.DataFrame, keep_disturbed: bool = False) -> pd.DataFra
     counts once, however many `pairs` it has. `deviation` is empty where there is no pair.
     """
     own = runs[runs.source_id.eq(OWN) & runs.status.eq("ok") & runs.time_s.between(*_TIMES)]
+    own = own[own.groupby(_SAME, dropna=False).time_s.transform("size").gt(1)]
     kept = [
         undisturbed(group, keep_disturbed)
         for _, group in own.groupby([*_SAME, "predicted"], dropna=False, sort=False)

@@ -2,12 +2,14 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 
+from epochcost.hardware import LOCAL
 from epochcost.money import options as choices
 from epochcost.money.elsewhere import ESTIMATED, FITS
+from epochcost.record.types import OWN_TRAINING
 from epochcost.show.wording import amounts, names, remarks
 from epochcost.statistics import spread
 
@@ -28,6 +30,7 @@ def text(
     budget_usd: float | None = None,
     unpriced: pd.DataFrame | None = None,
     again: Sequence[str] = (),
+    epochs: int | None = None,
 ) -> str:
     """What a buyer should know about a workload.
 
@@ -39,6 +42,7 @@ def text(
         unpriced: its rows of relative.csv that were measured here, by its recipe on complete real
             data, and have no price.
         again: sentences about its runs whose time says nothing (`answer.unusable`).
+        epochs: of the training, where they are not its recipe's.
     """
     options = options.assign(apart=names.tell_apart(options))
     context = options[options.context.fillna("").ne("")]
@@ -48,23 +52,25 @@ def text(
     notes = [*_unpriced(unpriced), *again]
     if options.empty:
         lines = [f"{workload}: no machine that can be had is known.", *notes, *_context(context)]
-        return _joined([*lines, *_next(workload, bool(_unpriced(unpriced)))])
+        return _joined([*lines, *_next(workload, bool(_unpriced(unpriced) or again))])
+    marks = recommended(options, deadline_s, budget_usd)
     best = known if len(known) else estimated
     lines = [
-        f"{workload}: one training{_terms(options)}",
-        *_recommended(best, deadline_s, budget_usd, " measured" * (len(known) < len(options))),
+        f"{workload}: one training{f' of {epochs} epochs' * bool(epochs)}{_terms(options)}",
+        *_sentences(best.assign(mark=marks), deadline_s, budget_usd, len(known) < len(options)),
     ]
-    how, named = _estimate(known, estimated, deadline_s, budget_usd)
+    how, named = untried(options, deadline_s, budget_usd)
+    surer, there = _surer(known, named)
+    ends = [*notes, f"{_left(options, context)} {surer}".rstrip(), there]
     if named is not None:
         lines += [f"{how}: {_said(named)}."] * (len(known) > 0)
-        room = "" if named.fits == FITS else "; memory unknown"
-        lines.append(f"Basis of {named.gpu}: {named.basis}{room}.")
-    ends = [*notes, *_left(options, context), *_surer(known, named)]
+        ends = [_basis(named), *ends]
     if estimated.empty and known.gpus_used.fillna(0).eq(0).all():
         ends.append(_ONE_ON_A_GPU)
+    named_above = {*marks[marks.ne("")].index, *([] if named is None else [named.name])}
     # The table gives way, never what is recommended.
     room = _LINES - sum(_joined([line]).count("\n") for line in (*lines, *ends))
-    return _joined([*lines, *_table(known, estimated)[: max(room, 2)], *ends])
+    return _joined([*lines, *_table(known, estimated, named_above, max(room - 1, 1)), *ends])
 
 
 def recommended(
@@ -74,8 +80,7 @@ def recommended(
     found = pd.Series("", index=options.index)
     can = options[options.context.fillna("").eq("")]
     known = can[can.evidence.ne(ESTIMATED)]
-    best = known if len(known) else can
-    in_time, cheap = _within(best, deadline_s, budget_usd)
+    in_time, cheap = _within(known if len(known) else can, deadline_s, budget_usd)
     if len(in_time):
         found[in_time.billed_usd.idxmin()] = "cheapest"
     if len(cheap):
@@ -85,7 +90,10 @@ def recommended(
 
 
 def _joined(lines: list[str]) -> str:
-    wrapped = [textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in lines if line]
+    whole = {"break_long_words": False, "break_on_hyphens": False}  # as names in calls must be
+    wrapped = [
+        textwrap.fill(line, WIDTH, subsequent_indent="  ", **whole) for line in lines if line
+    ]
     return "\n".join(wrapped) + "\n"
 
 
@@ -107,30 +115,32 @@ def _in_both(
     return in_time if budget_usd is None else choices.within_budget(in_time, budget_usd)
 
 
-def _recommended(
-    options: pd.DataFrame, deadline_s: float | None, budget_usd: float | None, of: str
+def _sentences(
+    options: pd.DataFrame, deadline_s: float | None, budget_usd: float | None, is_part: bool
 ) -> list[str]:
-    """The cheapest that ends in time, what ties with it, and the fastest that can be afforded."""
-    in_time, cheap = _within(options, deadline_s, budget_usd)
-    of = "" if options.evidence.eq(ESTIMATED).all() else of
+    """The cheapest that ends in time, what ties with it, and the fastest that can be afforded.
+
+    Args:
+        options: of the strongest evidence that there is, with their `mark` (`recommended`).
+        is_part: others are estimated.
+    """
+    of = " tried" if is_part and not options.evidence.eq(ESTIMATED).all() else ""
     limit = of if deadline_s is None else f"{of} within {amounts.seconds(deadline_s)}"
     most = of if budget_usd is None else f"{of} for up to {amounts.dollars(budget_usd)}"
-    lines = []
-    if in_time.empty:
-        fastest = options.loc[options.elapsed_s.idxmin()]
-        lines.append(f"Cheapest{limit}: none for sure; the fastest is {_said(fastest)}.")
+    cheapest = options[options.mark.str.startswith("cheapest")]
+    fastest = options[options.mark.str.endswith("fastest")]
+    if cheapest.empty:
+        near = options.loc[options.elapsed_s.idxmin()]
+        lines = [f"Cheapest{limit}: none for sure; the fastest is {_said(near)}."]
     else:
-        best = in_time.loc[in_time.billed_usd.idxmin()]
-        lines.append(f"Cheapest{limit}: {_said(best)}.")
-        lines += _tie(in_time, best)
-    if cheap.empty:
-        cheapest = options.loc[options.billed_usd.idxmin()]
-        lines.append(f"Fastest{most}: none for sure; the cheapest is {_said(cheapest)}.")
-    else:
-        fastest = cheap.loc[cheap.elapsed_s.idxmin()]
-        is_same = len(in_time) and fastest.name == in_time.billed_usd.idxmin()
-        lines.append(f"Fastest{most}: {'the same' if is_same else _said(fastest)}.")
-    return lines
+        best = cheapest.iloc[0]
+        in_time = _within(options, deadline_s, budget_usd)[0]
+        lines = [f"Cheapest{limit}: {_said(best)}.", *_tie(in_time, best)]
+    if fastest.empty:
+        near = options.loc[options.billed_usd.idxmin()]
+        return [*lines, f"Fastest{most}: none for sure; the cheapest is {_said(near)}."]
+    is_same = fastest.index.equals(cheapest.index)
+    return [*lines, f"Fastest{most}: {'the same' if is_same else _said(fastest.iloc[0])}."]
 
 
 def _tie(in_time: pd.DataFrame, best: pd.Series) -> list[str]:
@@ -144,16 +154,19 @@ def _tie(in_time: pd.DataFrame, best: pd.Series) -> list[str]:
     return [f"A tie: no difference in cost is shown to {_name(tied.iloc[0])}{more}."]
 
 
-def _estimate(
-    known: pd.DataFrame,
-    estimated: pd.DataFrame,
-    deadline_s: float | None,
-    budget_usd: float | None,
+def untried(
+    options: pd.DataFrame, deadline_s: float | None = None, budget_usd: float | None = None
 ) -> tuple[str, pd.Series | None]:
-    """The estimate to look at, and why: how it would beat what was measured.
+    """The estimate to look at, and why: how it would beat what was measured; None for none.
 
-    Surely where it does so even at the end of its range.
+    Probably where it does so even at the end of its range.
+
+    Args:
+        options: of a workload, of options.csv.
     """
+    options = options[options.context.fillna("").eq("")]
+    is_estimated = options.evidence.eq(ESTIMATED)
+    known, estimated = options[~is_estimated], options[is_estimated]
     could, measured = (_in_both(rows, deadline_s, budget_usd) for rows in (estimated, known))
     if could.empty and known.empty:
         could = _within(estimated, deadline_s, budget_usd)[0]
@@ -161,20 +174,22 @@ def _estimate(
         return "", None
     cheap = could.loc[could.billed_usd.idxmin()]
     if measured.empty:
-        return "Not measured, but by its estimate", cheap
-    least, first = measured.billed_usd.min(), measured.elapsed_s.min()
+        return "Not tried, but by its estimate", cheap
+    least, soonest = measured.billed_usd.min(), measured.elapsed_s.min()
     if cheap.billed_high < least:
-        return "Probably cheaper, not measured", cheap
-    faster = could[could.elapsed_high.lt(first)]
+        return "Probably cheaper, not tried", cheap
+    faster = could[could.elapsed_high.lt(soonest)]
     if len(faster):
-        return "Probably faster, not measured", faster.loc[faster.billed_usd.idxmin()]
-    return ("Perhaps cheaper, not measured", cheap) if cheap.billed_usd < least else ("", None)
+        first = faster.loc[faster.billed_usd.idxmin()]
+        also = ", perhaps cheaper" if first.billed_usd < least else ""
+        return f"Probably faster{also}, not tried", first
+    return ("Perhaps cheaper, not tried", cheap) if cheap.billed_usd < least else ("", None)
 
 
 def _said(option: pd.Series) -> str:
     """An option in a sentence, with what is known of it."""
-    usd, notes = amounts.dollars(option.billed_usd), ", ".join(_notes(option))
-    said = f"{_name(option)}, {option.evidence} {_span(option)}, {usd}"
+    time, usd = amounts.seconds(option.elapsed_s), amounts.dollars(option.billed_usd)
+    said, notes = f"{_name(option)}, {option.evidence} {time}, {usd}", ", ".join(_notes(option))
     return f"{said} ({notes})" if notes else said
 
 
@@ -187,37 +202,48 @@ def _notes(option: pd.Series) -> list[str]:
 
 
 def _name(option: pd.Series) -> str:
+    """A machine and its framework, in words."""
     name = f"{option.hardware_label} with {names.framework(option.framework, option.variant)}"
     return f"{name} [{option.apart}]" if option.apart else name
 
 
-def _span(option: pd.Series) -> str:
-    value, ends = amounts.seconds(option.elapsed_s), (option.elapsed_low, option.elapsed_high)
-    if pd.isna(ends[0]) or ends[0] == ends[1]:
-        return value
-    return f"{value} [{' to '.join(map(amounts.seconds, ends))}]"
+def _called(option: pd.Series) -> str:
+    """A machine as a call names it, and its framework."""
+    machine = option.hardware_label if option.hardware_id == LOCAL else option.hardware_id
+    software = names.framework(option.framework, option.variant)
+    name = f"{machine}, {software}"
+    return f"{name} [{option.apart}]" if option.apart else name
 
 
-def _table(known: pd.DataFrame, estimated: pd.DataFrame) -> list[str]:
-    """The best machines: those that were measured first; of each the cheapest."""
-    rows = [_best(known), _best(estimated)]
+def _table(
+    known: pd.DataFrame, estimated: pd.DataFrame, first: Collection[int], most: int
+) -> list[str]:
+    """The best machines, those that were measured first; of each one row, `most` in all.
+
+    Args:
+        first: the rows that sentences name, which are shown before others.
+    """
+    count = min(most, _ROWS)
+    rows = [_best(known, first), _best(estimated, first)]
     # Both kinds have their place.
-    first = rows[0].head(_ROWS - min(len(rows[1]), _ROWS // 2))
-    shown = pd.concat([first, rows[1].head(_ROWS - len(first))])
-    told = [("machine and framework", "evidence", "time", "bill", "an hour", "price of")]
+    some = rows[0].head(count - min(len(rows[1]), count // 2))
+    shown = [some, rows[1].head(count - len(some))]
+    shown = pd.concat([part.sort_values("billed_usd", kind="stable") for part in shown])
+    told = [("hardware, framework", "evidence", "time", "range", "bill", "an hour", "price of")]
     told += [
         (
-            _name(row),
+            _called(row),
             row.evidence,
             amounts.seconds(row.elapsed_s),
+            amounts.around(row.elapsed_s, row.elapsed_low, row.elapsed_high),
             amounts.dollars(row.billed_usd),
             f"{amounts.price(row.price_per_hour_usd)}{_kind(row.price_kind)}",
-            row.price_date if pd.notna(row.price_date) else "",
+            str(row.price_date)[:7] if pd.notna(row.price_date) else "",
         )
         for _, row in shown.iterrows()
     ]
-    widths = [max(len(row[place]) for row in told) for place in range(6)]
-    widths[0] = min(widths[0], WIDTH - sum(widths[1:]) - 2 * 6)
+    widths = [max(len(row[place]) for row in told) for place in range(len(told[0]))]
+    widths[0] = min(widths[0], WIDTH - sum(widths[1:]) - 2 * len(widths))
     return ["  " + "  ".join(_cells(row, widths)).rstrip() for row in told]
 
 
@@ -232,14 +258,13 @@ def _kind(kind: str) -> str:
     return "" if kind == "on_demand" else f" {names.price_kind(kind)}"
 
 
-def _best(options: pd.DataFrame) -> pd.DataFrame:
-    """Of each machine the cheapest, those first that no other beats, from cheap to dear."""
-    ordered = options.sort_values(
-        ["efficient", "billed_usd"], ascending=[False, True], kind="stable"
-    )
-    ordered = ordered.assign(machine_id=ordered.machine_id.fillna(""))
-    ordered = ordered.drop_duplicates(_MACHINE).head(_ROWS)
-    return ordered.sort_values("billed_usd", kind="stable")
+def _best(options: pd.DataFrame, first: Collection[int]) -> pd.DataFrame:
+    """A row of each machine: `first`, then those that no other beats, then the cheap."""
+    named = options.index.isin(list(first))
+    ordered = options.assign(named=named, machine_id=options.machine_id.fillna(""))
+    by = ["named", "efficient", "billed_usd"]
+    ordered = ordered.sort_values(by, ascending=[False, False, True], kind="stable")
+    return ordered.drop_duplicates(_MACHINE).drop(columns="named")
 
 
 def _terms(options: pd.DataFrame) -> str:
@@ -267,32 +292,44 @@ def _unpriced(rows: pd.DataFrame | None) -> list[str]:
     ]
 
 
-def _left(options: pd.DataFrame, context: pd.DataFrame) -> list[str]:
+def _basis(option: pd.Series) -> str:
+    """What an estimate rests on."""
+    count = len(option.run_ids.split())
+    runs = f"{count} run{'s' * (count > 1)}"
+    room = "" if option.fits == FITS else "; memory need unknown"
+    return f"Basis: {runs}, {option.basis}{room}."
+
+
+def _left(options: pd.DataFrame, context: pd.DataFrame) -> str:
     """How much more there is, and where."""
     machines = len(options[_MACHINE].fillna("").drop_duplicates())
     said = f"{machines} machine{'s' * (machines > 1)}: results/advice/advice.csv"
-    return [f"{said}{_aside(context)}"]
+    if context.empty:
+        return f"{said}."
+    best, why = _best_of(context)
+    return f"{said} (context: {best.hardware_label}, {why})."
 
 
 def _context(context: pd.DataFrame) -> list[str]:
-    return [f"C{_aside(context)[3:]}."] if len(context) else []
-
-
-def _aside(context: pd.DataFrame) -> str:
     """What others measured with what cannot be had today: no recommendation."""
     if context.empty:
-        return ""
+        return []
+    best, why = _best_of(context)
+    return [
+        f"Context, no option: {best.hardware_label}, {amounts.seconds(best.time_s)}, "
+        f"{amounts.dollars(best.marginal_usd)} ({why})."
+    ]
+
+
+def _best_of(context: pd.DataFrame) -> tuple[pd.Series, str]:
+    """The cheapest of what is context, and why it is that."""
     best = context.loc[context.marginal_usd.idxmin()]
-    why = best.context.split("; ")[0]
-    return (
-        f"; context, no option: {best.hardware_label}, {amounts.seconds(best.time_s)}, "
-        f"{amounts.dollars(best.marginal_usd)} ({why})"
-    )
+    return best, best.context.split("; ")[0]
 
 
-def _next(workload: str, is_unpriced: bool) -> list[str]:
-    """What to do where nothing can be recommended."""
-    if is_unpriced:
+def _next(workload: str, is_said: bool) -> list[str]:
+    """What to do where nothing can be recommended, and no note says it."""
+    if is_said:
         return []
     return [
         _ONE_ON_A_GPU,
@@ -300,26 +337,32 @@ def _next(workload: str, is_unpriced: bool) -> list[str]:
     ]
 
 
-def _surer(known: pd.DataFrame, named: pd.Series | None) -> list[str]:
-    """What to measure next, and what that costs.
+def _surer(known: pd.DataFrame, named: pd.Series | None) -> tuple[str, str]:
+    """What to measure next, and what that costs; and the command, both empty for nothing.
 
     Args:
         named: the estimate that would be better, if it is right.
     """
     if named is not None:
         if named.elapsed_s < _LOOK_S:
-            usd = amounts.dollars(named.billed_usd)
-            return [f"Surer: train it there once, about {usd}; a full run is a measurement."]
+            return f"Surer, for about {amounts.dollars(named.billed_usd)}:", _there(named)
         usd = named.price_per_hour_usd * _LOOK_S / 3600
         now = math.sqrt(named.elapsed_high / named.elapsed_low)
         then = math.exp(spread.REACH * spread.shipped()[spread.PREDICTED].later)
-        return [
-            f"Surer: ten minutes on {named.hardware_id} (about ${usd:.2f}) narrow its range "
-            f"from x{now:.2g} to x{then:.2g}."
-        ] * (then < _MUCH * now)
-    if known.predicted.astype(bool).any():
-        return ["Surer: full runs (scale=full) take the place of predictions."]
-    return []
+        if then < _MUCH * now:
+            said = f"Surer, from x{now:.2g} to x{then:.2g}: ten minutes there, about ${usd:.2f}:"
+            return said, _there(named)
+    elif known.predicted.astype(bool).any():
+        return "Surer: full runs (scale=full) take the place of predictions.", ""
+    return "", ""
+
+
+def _there(option: pd.Series) -> str:
+    """The command that measures an option on its machine, as far as it is known."""
+    if option.framework == OWN_TRAINING:
+        return f"  epochcost measure --hardware {option.hardware_id} --host HOST -- COMMAND"
+    what = f"workloads={option.workload}"
+    return f"  python scripts/remote.py HOST {option.hardware_id} --config {what}"
 
 
 def nothing_left(workload: str, count: int) -> str:

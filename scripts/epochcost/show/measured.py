@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from epochcost.durations import HOUR_S
+from epochcost.record import usable
 from epochcost.record.types import Own, Record
 from epochcost.show.wording import amounts
 from epochcost.statistics import own as statistics
@@ -21,15 +22,29 @@ def lines(record: Record, path: Path, price: float | None) -> list[str]:
     """
     own, name = record.own, record.run.workload
     if own.ended == "failed":
-        said = [f"{name} failed: status {own.status} after {own.steps} steps (recorded)"]
+        said = [_failed(name, own)]
+    elif why := usable.why_unusable(record):
+        said = [
+            f"{name}: no result, as {why}; give the command again when the machine is free",
+            f"a step took {amounts.seconds(statistics.whole(own).step_s)} meanwhile",
+        ]
     else:
         total = statistics.whole(own)
         said = [_time(name, own, total), *_cost(own, total, price)]
     said += [f"flag: {flag}" for flag in record.noise.flags]
     said += [f"watching was incomplete: {problem}" for problem in own.problems]
     said.append(f"record: {os.path.relpath(path)}")
-    said.append(f"other machines: snakemake advise --config workload={name}")
+    if own.ended != "failed":
+        said.append(f"other machines: snakemake advise --config workload={name}")
     return [f"epochcost: {line}" for line in said]
+
+
+def _failed(name: str, own: Own) -> str:
+    when = f"after {own.steps} steps" if own.steps else "before the end of its first step"
+    peaks = ((own.host_mib, "its process"), (own.device_mib, "its GPUs"))
+    used = [f"{mib / 1024:.1f} GiB by {whose}" for mib, whose in peaks if mib]
+    most = f"; most memory: {', '.join(used)}" if used and own.error else ""
+    return f"{name} failed {when}: {own.error or f'status {own.status}'} (recorded){most}"
 
 
 def _time(name: str, own: Own, total: Total) -> str:

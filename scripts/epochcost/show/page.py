@@ -97,7 +97,7 @@ def render(
         shown=_all_cells(_fastest(shown), links or {}, machine_id),
         sections=sections,
         failed=own[own.status.eq("failed")].to_dict("records"),
-        noisy=own[own.noise.fillna("").ne("")].to_dict("records"),
+        noisy=own[own.noise.notna() & own.noise.ne("")].to_dict("records"),
         synthetic=bool(shown.synthetic.any()),
         subset=bool((~shown.data_complete & ~shown.synthetic).any()),
         machines=machines,
@@ -115,7 +115,7 @@ def render(
 
 
 def choices_of(options: pd.DataFrame) -> list[dict[str, Any]]:
-    """The cheapest option of each workload that can be had.
+    """The cheapest option of each workload that can be had, and the estimate that would beat it.
 
     Args:
         options: options.csv.
@@ -123,7 +123,12 @@ def choices_of(options: pd.DataFrame) -> list[dict[str, Any]]:
     found = []
     for _, of_workload in options.groupby("workload", sort=False):
         marks = advice.recommended(of_workload, None, None)
-        for row in of_workload[marks.str.startswith("cheapest")].itertuples():
+        shown = of_workload[marks.str.startswith("cheapest")]
+        how, untried = advice.untried(of_workload)
+        if untried is not None and untried.name not in shown.index:
+            why = f"{how.lower()}; {untried.basis}"
+            shown = pd.concat([shown, of_workload.loc[[untried.name]].assign(basis=why)])
+        for row in shown.itertuples():
             kind = "" if row.price_kind == prices.ON_DEMAND else names.price_kind(row.price_kind)
             found.append(
                 {

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from epochcost import markdown as md
+from epochcost.record.check import LOSSES
 from epochcost.results.rows import RANDOM
 from epochcost.show.wording import amounts, names, remarks
 
@@ -77,7 +78,7 @@ def targets_markdown(table: pd.DataFrame) -> str:
 def _target_cells(row) -> list[str]:
     published = "" if pd.isna(row.published_worst) else f"{row.published_worst:.3f}"
     return [
-        row.workload + " (loss)" * (row.metric == "loss"),
+        row.workload + " (loss)" * (row.metric in LOSSES),
         str(row.runs),
         str(row.frameworks),
         f"{row.mean:.4f}",
@@ -142,7 +143,7 @@ def _cells(row) -> list[str]:
     value = f"{row.value:.4f}"
     if row.runs > 1:
         value += f" ({row.value_low:.4f} to {row.value_high:.4f})"
-    if row.metric == "loss":
+    if row.metric in LOSSES:
         value += " loss"
     published = ""
     if pd.notna(row.published_low):

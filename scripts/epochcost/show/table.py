@@ -4,7 +4,7 @@ import textwrap
 
 import pandas as pd
 
-from epochcost import markdown
+from epochcost import files, markdown
 from epochcost.errors import printable
 from epochcost.show.wording import amounts, names, remarks
 
@@ -21,7 +21,8 @@ COLUMNS = {
     "remarks": False,
 }
 WIDTH = 100
-# How many characters of remarks a row may have in a terminal: the rest is in the report.
+_METRICS = ("time_s", "time_low", "time_high", "time_relative", "cost_usd", "cost_relative")
+# How wide remarks are in a terminal, at least.
 _LEAST_REMARKS = 12
 
 
@@ -38,6 +39,24 @@ def rows_of(own: pd.DataFrame, machine_id: str) -> pd.DataFrame:
     return pd.DataFrame(said, columns=list(COLUMNS))
 
 
+def metrics(own: pd.DataFrame, machine_id: str) -> dict[str, dict[str, dict[str, float | None]]]:
+    """What a machine took, as numbers by workload and framework, for `dvc metrics`.
+
+    In seconds, dollars, and as multiples of the K80; None where something is not known.
+
+    Args:
+        own: rows of relative.csv, as of `rows_of`; of several alike, that of the newest run counts.
+    """
+    found: dict[str, dict[str, dict[str, float | None]]] = {}
+    here = own[own.machine_id.fillna("").eq(machine_id)]
+    for row in here.sort_values("last_start", ascending=False, kind="stable").itertuples():
+        software = row.framework if row.variant == "default" else f"{row.framework}-{row.variant}"
+        values = {key: getattr(row, key) for key in _METRICS}
+        known = {key: None if pd.isna(value) else value for key, value in values.items()}
+        found.setdefault(row.workload, {}).setdefault(software, known)
+    return found
+
+
 def _cells(row) -> list[str]:
     notes = [note for note in (row.apart, *remarks.of_row(row)) if note]
     low, high = remarks.interval_of(row)
@@ -45,7 +64,7 @@ def _cells(row) -> list[str]:
         row.workload,
         names.framework(row.framework, row.variant),
         amounts.seconds(row.time_s),
-        amounts.range_of_seconds(low, high),
+        amounts.around(row.time_s, low, high),
         "" if pd.isna(row.time_relative) else amounts.ratio(row.time_relative),
         "" if pd.isna(row.cost_usd) else amounts.dollars(row.cost_usd),
         "" if pd.isna(row.cost_relative) else amounts.ratio(row.cost_relative),
@@ -57,7 +76,7 @@ def _cells(row) -> list[str]:
 def written(table: pd.DataFrame, form: str) -> str:
     """The table in one of `FORMATS`; columns without a value are left out of all but csv."""
     if form == "csv":
-        return table.map(_harmless).to_csv(index=False)
+        return table.map(files.harmless).to_csv(index=False)
     table = table.loc[:, [name for name in table if table[name].ne("").any()]]
     if table.empty:
         return "Nothing was measured on this machine yet.\n"
@@ -72,27 +91,24 @@ def written(table: pd.DataFrame, form: str) -> str:
     return _text(table)
 
 
-def _harmless(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
-
-
 def _text(table: pd.DataFrame) -> str:
     """The table in at most `WIDTH` columns."""
     widths = {name: max(len(name), int(table[name].str.len().max())) for name in table}
     if "remarks" in widths:
         others = sum(width + 2 for name, width in widths.items() if name != "remarks")
         widths["remarks"] = max(_LEAST_REMARKS, WIDTH - others)
-    lines = [_line(dict(zip(table.columns, table.columns, strict=True)), widths)]
-    lines += [_line(row, widths) for row in table.to_dict("records")]
-    return "\n".join(lines) + "\n"
+    rows = [dict(zip(table.columns, table.columns, strict=True)), *table.to_dict("records")]
+    return "\n".join(line for row in rows for line in _lines(row, widths)) + "\n"
 
 
-def _line(cells: dict[str, str], widths: dict[str, int]) -> str:
-    said = []
-    for name, width in widths.items():
-        cell = cells[name]
-        if name == "remarks":
-            cell = textwrap.shorten(cell, width, placeholder="…")
-        said.append(cell.rjust(width) if COLUMNS[name] else cell.ljust(width))
-    return "  ".join(said).rstrip()
+def _lines(cells: dict[str, str], widths: dict[str, int]) -> list[str]:
+    """A row as lines: remarks go on below, as none may be lost."""
+    first, *more = textwrap.wrap(cells.get("remarks", ""), widths.get("remarks", 1)) or [""]
+    said = [
+        cell.rjust(widths[name]) if COLUMNS[name] else cell.ljust(widths[name])
+        for name, cell in (cells | {"remarks": first}).items()
+        if name in widths
+    ]
+    line = "  ".join(said)
+    left = len(line) - widths.get("remarks", 0)
+    return [line.rstrip(), *(" " * left + one for one in more)]

@@ -31,6 +31,7 @@ from epochcost.measure.checkpoints import MOST_STARTS, Checkpoints, what_runs
 from epochcost.measure.clock import Clock, Stopwatch, process_age
 from epochcost.measure.progress import Progress
 from epochcost.measure.sampler import Sampler
+from epochcost.models.recipes import own_parts
 from epochcost.record import place as places
 from epochcost.record.record import recipe_id
 from epochcost.record.types import (
@@ -189,7 +190,9 @@ def _read(training: Training, framework: Framework) -> tuple[Task, Weights | Non
     """
     run, recipe = training.run, training.recipe
     checks.check(framework, run.framework, recipe, run.variant, training.settings, training.machine)
-    model = models.load(run.workload, FRAMEWORKS[run.framework].needs)
+    needs = FRAMEWORKS[run.framework].needs
+    own = [f"torch_{part}" for part in own_parts(recipe)]
+    model = models.load(run.workload, (*needs, *own))
     with errors.blamed(models.check(run.workload)):
         random.seed(training.seed)
         np.random.seed(training.seed)  # a split at random stays the same

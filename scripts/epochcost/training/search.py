@@ -30,7 +30,7 @@ from epochcost.frameworks.framework import compiles
 from epochcost.measure import machine
 from epochcost.measure.activity import GPU_SLOWED, OTHERS, OTHERS_ON_GPU, PAUSED
 from epochcost.measure.termination import end_with_parent
-from epochcost.record.check import LOSS
+from epochcost.record.check import LOSSES
 from epochcost.record.record import recipe_id
 from epochcost.record.types import OK, QUICK, Record, parse
 from epochcost.record.usable import why_unusable
@@ -230,7 +230,7 @@ def as_good(tuned: list[Outcome], plain: list[Outcome], metric: str, final: bool
     if sum(run.reached is False for run in tuned) > sum(run.reached is False for run in plain):
         return False
     pairs = [(one.quality, other.quality) for one, other in zip(tuned, plain, strict=True)]
-    if metric == LOSS:
+    if metric in LOSSES:
         worse = [ours - theirs for ours, theirs in pairs]
         same = _SAME_LOSS * median(theirs for _, theirs in pairs)
     else:

@@ -101,7 +101,7 @@ def test_what_is_context_is_on_no_frontier_and_is_never_the_cheapest(choices):
     part = part.assign(context=part.context.mask(~own, "a time of 2017"))
     _, title, grey = drawn(part)
     assert title == "mnist_mlp: one option is known"
-    assert f"Cheapest: {choices.hardware_label[own].iloc[0]} " in grey
+    assert f"Cheapest and fastest: {choices.hardware_label[own].iloc[0]} " in grey
     figure, title, _ = drawn(choices.assign(context="a time of 2017"))
     assert title == "mnist_mlp: no machine of today has a price"
     assert not [line for line in figure.axes[0].lines if line.get_drawstyle() == "steps-post"]
@@ -274,7 +274,7 @@ def test_the_factors_of_a_history_begin_where_the_one_before_ends(past):
         edge += bar.get_width()
     assert edge == pytest.approx(row.whole)
     said = amounts.ratio(row.whole)
-    title = f"1 of {len(past)} trainings measured: {said} the cost of 2017"
+    title = f"1 of {len(past)} trained here: {said} the cost of 2017"
     assert figure.texts[0].get_text() == title
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend[:3] == ["hourly price", "hardware and software", "in all"]

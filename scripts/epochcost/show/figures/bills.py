@@ -16,6 +16,8 @@ PLAIN = 0.95
 # Bills that are drawn; the others are counted.
 MOST = 8
 _WIDTH, _LEFT, _GAP, _RIGHT, _ROW = 10.0, 2.55, 0.3, 0.75, 0.5  # inches
+# Letters of a label.
+_LONGEST = 36
 _OVER, _UNDER, _LEGEND = 0.35, 0.3, 0.3
 # Of parts other than training, from dark to light, with a pattern where a neighbour is like it.
 _TONES = ("#4d4d4d", "#7f7f7f", "#a6a6a6", "#c9c9c9", "#e3e3e3")
@@ -130,15 +132,22 @@ def _panel(axes, shown: pd.DataFrame, unit: int, say) -> None:
             fontsize=8.5,
         )  # fmt: skip
         notes = [style.mark(row.framework).short, *remarks.of_offer(row)]
-        labels.append(f"{_short(row.hardware_label)}\n{_short(', '.join(notes))}")
+        labels.append(f"{_short(row.hardware_label)}\n{_first_of(notes)}")
     axes.set_yticks(range(len(shown)), labels, fontsize=8.5)
     axes.set_ylim(len(shown) - 0.5, -0.5)
     axes.set_xlim(0, max(sum(part[unit] for part in row.parts.values())
                          for row in shown.itertuples()))  # fmt: skip
 
 
+def _first_of(notes: list[str]) -> str:
+    """As many notes as fit, whole; the first in any case."""
+    while len(notes) > 1 and len(", ".join(notes)) > _LONGEST:
+        notes = notes[:-1]
+    return _short(", ".join(notes))
+
+
 def _short(text: str) -> str:
-    return text if len(text) <= 36 else f"{text[:35]}…"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _colours(framework: str) -> tuple[str, ...]:

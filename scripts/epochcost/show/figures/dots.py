@@ -119,7 +119,7 @@ def _panels(
     machines: list[int], frame: style.Frame, handles: list[Line2D], narrow: bool
 ) -> tuple[plt.Figure, list[plt.Axes]]:
     """An empty figure with its texts and legend, and the two panels; all sizes are inches."""
-    width, columns = (4.2, 3) if narrow else (10.0, 8)
+    width, columns = (4.2, 2) if narrow else (10.0, 8)
     line, left = (0.52, 1.55) if narrow else (0.46, 2.55)
     legend = 0.23 * -(-len(handles) // columns)
     low = legend + frame.below + _UNDER
@@ -342,11 +342,11 @@ def _footer(shown: pd.DataFrame, left: int) -> Iterable[str]:
     if without:
         yield f"No price known: {'; '.join(without)}."
     if shown.time_from.notna().any():
-        yield "Thin lines: the interval of the time; of under six full runs, that for another hour."
+        yield "Thin lines: where the time may be; with under six full runs, also in another hour."
     if left:
         yield f"{left} more machines are in the tables."
     if not all(_is_plain(row) for row in shown.itertuples()):
-        yield "Small: tuned, disturbed or not by the recipe; the table says which."
+        yield "Small marks: tuned, disturbed or of another recipe; the table says which."
 
 
 def _handles(shown: pd.DataFrame) -> list[Line2D]:

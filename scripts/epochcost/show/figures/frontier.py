@@ -3,6 +3,8 @@
 Both axes are logarithmic, so machines with the same hourly price lie on a straight line.
 """
 
+import math
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from epochcost.money.elsewhere import ESTIMATED
 from epochcost.money.options import efficient
 from epochcost.money.prices import INTERRUPTIBLE
 from epochcost.results.rows import OWN
+from epochcost.show import advice
 from epochcost.show.figures import style
 from epochcost.show.wording import amounts, names, remarks
 
@@ -30,6 +33,8 @@ _LINES = 12
 _NEAR = 4
 # Where a name may stand, from its point: to the left and below, where no option can be; and else.
 _PLACES = ((-7, -7), (7, 7), (-7, 7), (7, -7), (-7, -20), (7, 20), (-7, 20), (7, -20))
+# How much farther than its own point another one must be from a name.
+_CLEARLY = 1.5
 
 
 def draw(
@@ -105,13 +110,14 @@ def title(shown: pd.DataFrame, workload: str) -> str:
         return f"{workload}: no option with a price is known"
     if compared.empty:
         return f"{workload}: no machine of today has a price"
+    untried = (shown.evidence.eq(ESTIMATED) & ~shown.compared).any()
     if len(compared) == 1:
-        return f"{workload}: one option is known"
+        return f"{workload}: one option {'was tried' if untried else 'is known'}"
     count = int(compared.efficient.sum())
     worth = "1 is" if count == 1 else f"{count} are"
     if compared.evidence.eq(ESTIMATED).all():
         return f"{workload}: of {len(compared)} estimates {worth} worth it"
-    return f"{workload}: of {len(compared)} options {worth} worth it"
+    return f"{workload}: of {len(compared)} options{' tried' * bool(untried)} {worth} worth it"
 
 
 def _grey(shown: pd.DataFrame, options: pd.DataFrame) -> str:
@@ -125,10 +131,20 @@ def _grey(shown: pd.DataFrame, options: pd.DataFrame) -> str:
     else:
         cheapest = compared.loc[compared.billed_usd.idxmin()]
         fastest = compared.loc[compared.elapsed_s.idxmin()]
-        said.append(f"Cheapest: {_said(cheapest, amounts.dollars(cheapest.billed_usd))}.")
-        said.append(f"Fastest: {_said(fastest, amounts.seconds(fastest.elapsed_s))}.")
+        usd, seconds = amounts.dollars(cheapest.billed_usd), amounts.seconds(fastest.elapsed_s)
+        if cheapest.name == fastest.name:
+            said.append(f"Cheapest and fastest: {_said(cheapest, f'{usd}, {seconds}')}.")
+        else:
+            said += [f"Cheapest: {_said(cheapest, usd)}.", f"Fastest: {_said(fastest, seconds)}."]
         if not compared.source_id.eq(OWN).any():
             said.append("Nothing with a price was measured here.")
+    if (shown.evidence.eq(ESTIMATED) & ~shown.compared).any() and len(compared):
+        how, untried = advice.untried(shown)
+        said.append(
+            f"{how} (diamond): {_said(untried, amounts.dollars(untried.billed_usd))}."
+            if how
+            else "No estimate (diamonds) beats it."
+        )
     free = options[options.billed_usd.eq(0)].hardware_label.unique()
     return " ".join([*said, *(f"{label} is free." for label in free)])
 
@@ -312,8 +328,13 @@ def _asked(axes, deadline_s: float | None, budget_usd: float | None) -> None:
 
 
 def _name(axes, named: pd.DataFrame) -> None:
-    """Name points where there is room; a name that has none is left out, as the table has it."""
+    """Name points where there is room; a name that has none is left out, as the table has it.
+
+    A name stands where its own point is clearly the nearest; where there is no such room it has a
+    line to it.
+    """
     figure = axes.figure
+    marks_at = axes.transData.transform(named[["elapsed_s", "billed_usd"]].to_numpy(float))
     taken = [text.get_window_extent() for text in axes.texts]
     first = named.sort_values(["efficient", "here"], ascending=False, kind="stable")
     for row in first.drop_duplicates(["hardware_label", "elapsed_s", "billed_usd"]).itertuples():
@@ -326,19 +347,39 @@ def _name(axes, named: pd.DataFrame) -> None:
             label, (row.elapsed_s, row.billed_usd), xytext=(0, 0), textcoords="offset points",
             fontsize=8.5, fontweight="bold" if row.here else "normal", zorder=5,
             color=style.INK if row.efficient or row.here else style.FAINT,
+            arrowprops={"arrowstyle": "-", "color": style.INK, "linewidth": 0.8, "shrinkA": 0,
+                        "shrinkB": 0, "relpos": (0, 0.5)},
         )  # fmt: skip
+        own = axes.transData.transform((row.elapsed_s, row.billed_usd))
+        free = []
         for x, y in _PLACES:
-            text.set_position((x, y))
-            text.set_ha("right" if x < 0 else "left")
-            text.set_va("top" if y < 0 else "bottom")
+            _put(text, x, y)
             box = text.get_window_extent(figure.canvas.get_renderer())
             inside = axes.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
             inside &= axes.bbox.y0 <= box.y0 and box.y1 <= axes.bbox.y1
             if inside and not any(box.overlaps(other) for other in taken):
-                taken.append(box)
-                break
-        else:
+                near = [at for at in marks_at if _apart(box, at) < _CLEARLY * _apart(box, own)]
+                free.append((len(near), x, y, box))
+        if not free:
             text.remove()
+            continue
+        others, x, y, box = min(free, key=lambda place: place[0])
+        _put(text, x, y)
+        taken.append(box)
+        text.arrow_patch.set_visible(others > 1)
+
+
+def _put(text, x: float, y: float) -> None:
+    """Set a text beside its point, by points from there."""
+    text.set_position((x, y))
+    text.set_ha("right" if x < 0 else "left")
+    text.set_va("top" if y < 0 else "bottom")
+
+
+def _apart(box, point) -> float:
+    """How far a point is from a box, in pixels."""
+    x, y = point
+    return math.hypot(max(box.x0 - x, 0, x - box.x1), max(box.y0 - y, 0, y - box.y1))
 
 
 def _legend(figure: plt.Figure, shown: pd.DataFrame) -> None:

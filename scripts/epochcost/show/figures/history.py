@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from epochcost.money.elsewhere import ESTIMATED
 from epochcost.results.rows import OWN
 from epochcost.show.figures import style
 from epochcost.show.wording import amounts, names
@@ -62,19 +63,22 @@ def title(table: pd.DataFrame) -> str:
     now = table[table.now_usd.notna()]
     if now.empty:
         return "What training cost in 2017"
-    own = now[now.source_id.eq(OWN)]
-    if own.empty:
+    own, guessed = now[now.source_id.eq(OWN)], now.evidence.eq(ESTIMATED)
+    if own.empty and not guessed.any():
         return f"{amounts.ratio(now.whole.median())} the cost of 2017: old times, today's prices"
-    middle = amounts.ratio(own.whole.median())
-    median = " (median)" if len(own) > 1 else ""
-    return f"{len(own)} of {len(table)} trainings measured: {middle} the cost of 2017{median}"
+    known, how = (own, "trained here") if len(own) else (now[guessed], ESTIMATED)
+    middle = amounts.ratio(known.whole.median())
+    median = " (median)" if len(known) > 1 else ""
+    return f"{len(known)} of {len(table)} {how}: {middle} the cost of 2017{median}"
 
 
 def _grey(table: pd.DataFrame) -> str:
     books = sorted(set(table.then_book))
     said = [f"Then: the K80 with TensorFlow, prices of {' and '.join(books)}."]
     said.append("Now: the cheapest option at the newest price, on demand or owned.")
-    if table.source_id.notna().any() and not table.source_id.eq(OWN).all():
+    if table.evidence.eq(ESTIMATED).any():
+        said.append("Grey cross: estimated from other machines.")
+    if (table.source_id.notna() & ~table.source_id.isin([OWN, ESTIMATED])).any():
         said.append("Grey: a published time, at today's price.")
     return " ".join(said)
 
@@ -90,12 +94,21 @@ def _slopes(axes, table: pd.DataFrame, inner: float, narrow: bool) -> None:
             axes.plot(0, row.then_usd, "o", color=style.FAINT, markersize=6)
             continue
         mark = style.mark(row.framework)
-        colour = mark.colour if row.source_id == OWN else style.FAINT
-        axes.plot([0, 1], [row.then_usd, row.now_usd], color=colour, linewidth=1.4, zorder=2)
+        is_guess = row.evidence == ESTIMATED
+        colour = mark.colour if row.source_id == OWN and not is_guess else style.FAINT
+        axes.plot(
+            [0, 1],
+            [row.then_usd, row.now_usd],
+            color=colour,
+            linewidth=1.4,
+            zorder=2,
+            linestyle="--" if is_guess else "-",
+        )
         axes.plot(0, row.then_usd, "o", color=style.FAINT, markersize=6, zorder=3)
         axes.plot(
-            1, row.now_usd, mark.shape, markersize=7, markeredgecolor=colour, markeredgewidth=1.5,
-            markerfacecolor=style.PAPER if row.predicted else colour, zorder=3,
+            1, row.now_usd, "x" if is_guess else mark.shape, markersize=7, markeredgecolor=colour,
+            markeredgewidth=1.5, zorder=3,
+            markerfacecolor=style.PAPER if row.predicted or is_guess else colour,
         )  # fmt: skip
     then = [f"{row.workload} {amounts.dollars(row.then_usd)}" for row in table.itertuples()]
     _beside(axes, 0, table.then_usd, inner, then, lines=1)
@@ -111,10 +124,10 @@ def _slopes(axes, table: pd.DataFrame, inner: float, narrow: bool) -> None:
 
 
 def _now(row, narrow: bool) -> str:
-    short = style.mark(row.framework).short
-    notes = ["predicted"] * bool(row.predicted)
-    who = textwrap.wrap(f"{row.hardware_label}, {short}", 22 if narrow else 30)
-    return "\n".join([f"{amounts.dollars(row.now_usd)} {' '.join(notes)}", *who])
+    """What is cheapest now; that it is predicted or estimated, its mark says."""
+    who = f"{row.hardware_label}, {style.mark(row.framework).short}"
+    named = f"{row.workload} {amounts.dollars(row.now_usd)}"
+    return "\n".join([named, *textwrap.wrap(who, 22 if narrow else 30)])
 
 
 def _beside(axes, at: int, usd: pd.Series, inner: float, texts: list[str], lines: int) -> None:
@@ -127,7 +140,8 @@ def _beside(axes, at: int, usd: pd.Series, inner: float, texts: list[str], lines
             texts[number], (at, usd.iloc[number]), xytext=((-0.06, 1.06)[at], place),
             textcoords="axes fraction", ha=("right", "left")[at], va="center", fontsize=8.5,
             linespacing=1.0, arrowprops={"arrowstyle": "-", "color": style.BAND, "linewidth": 0.8,
-                                         "shrinkA": 0, "shrinkB": 4},
+                                         "shrinkA": 0, "shrinkB": 4,
+                                         "relpos": ((1, 0.5), (0, 0.5))[at]},
         )  # fmt: skip
 
 
@@ -210,13 +224,13 @@ def _legend(figure: plt.Figure, table: pd.DataFrame, narrow: bool) -> None:
             Line2D([], [], marker="|", linestyle="none", markersize=11, markeredgewidth=1.6,
                    color=style.INK, label="in all")
         )  # fmt: skip
-    shown = set(known[known.source_id.eq(OWN)].framework)
+    shown = set(known[known.evidence.ne(ESTIMATED)].framework)
     for name in (one for one in names.FRAMEWORKS if one in shown):
         handles.append(
             Line2D([], [], marker=style.mark(name).shape, linestyle="none", markersize=7,
                    color=style.mark(name).colour, label=names.framework(name))
         )  # fmt: skip
-    if known.predicted.astype("boolean").any():
+    if known.evidence.eq("predicted").any():
         handles.append(
             Line2D([], [], marker="o", linestyle="none", markersize=7, markeredgewidth=1.5,
                    markeredgecolor=style.INK, markerfacecolor=style.PAPER, label="predicted")

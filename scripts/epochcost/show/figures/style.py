@@ -110,6 +110,7 @@ def apply() -> None:
         {
             "svg.hashsalt": "epochcost",
             "svg.fonttype": "none",
+            "text.parse_math": False,  # names come from anywhere
             "font.family": "sans-serif",
             "font.sans-serif": ["DejaVu Sans"],
             "text.color": INK,
@@ -205,12 +206,6 @@ class Frame:
         for line in self.note_lines:
             figure.text(0.01, at / height, line, va="top", fontsize=8.5, color=FAINT)
             at -= _TEXT_LINE
-
-
-def headline(axes: plt.Axes, title: str, grey: str) -> None:
-    """Write what a picture found above it, and in grey below that what it rests on."""
-    axes.figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
-    axes.set_title(textwrap.fill(grey, 100), loc="left", fontsize=8.5, color=FAINT)
 
 
 def colour(hardware_id: str) -> str:

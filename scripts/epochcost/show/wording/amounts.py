@@ -2,7 +2,7 @@
 
 import math
 
-from epochcost.durations import worded
+from epochcost.durations import seconds_of, worded
 
 seconds = worded
 
@@ -10,6 +10,16 @@ seconds = worded
 def range_of_seconds(low: float, high: float) -> str:
     """A range of times; empty where it is not known."""
     return "" if math.isnan(low) or math.isnan(high) else f"{seconds(low)} to {seconds(high)}"
+
+
+def around(value: float, low: float, high: float) -> str:
+    """A range in the unit of its value, shortly: 49-202 s; empty where it is not known."""
+    if math.isnan(low) or math.isnan(high) or low == high:
+        return ""
+    _, unit = seconds(value).split()
+    size = seconds_of(f"1 {unit}")
+    ends = (end / size for end in (low, high))
+    return f"{'-'.join(f'{end:,.0f}' if end >= 10 else f'{end:.2g}' for end in ends)} {unit}"
 
 
 def ratio(value: float) -> str:

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from . import hooks, lines, steps
+from . import errors, hooks, lines, steps
 from .marks import Marks
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
@@ -23,6 +23,7 @@ def install() -> None:
     marks = Marks(folder, limits)
     os.register_at_fork(after_in_child=marks.reset)
     steps.begin(marks)
+    errors.watch(folder, marks)
     hooks.install(marks, _PACKAGE)
     if limits["loop"]:
         lines.watch(marks, limits["loop"])

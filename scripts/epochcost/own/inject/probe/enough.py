@@ -2,8 +2,10 @@
 
 from itertools import pairwise
 
-# The step time is stable when so many stretches differ by no more than this part of their median.
+# The step time is stable when so many stretches differ by no more than this part of their median;
 _STRETCHES, _STEPS, _DIFFERENCE = 5, 20, 0.1
+# or, on a machine where single ones do, when their median is that of as many before.
+_MEDIANS = 0.05
 
 
 class Enough:
@@ -22,7 +24,7 @@ class Enough:
 
     def add(self, steps: int, seconds: float, gaps: list[int]) -> None:
         """A stretch: its steps, seconds without gaps, and after how many steps gaps were."""
-        self.recent = [*self.recent[1 - _STRETCHES :], (steps, seconds)]
+        self.recent = [*self.recent[1 - 2 * _STRETCHES :], (steps, seconds)]
         self.gaps += len(gaps)
 
     def reason(self, marks, now: float) -> str | None:
@@ -40,12 +42,15 @@ class Enough:
 
     def steady(self) -> bool:
         """Whether the last stretches are alike, and not still getting faster."""
-        steps = sum(number for number, _ in self.recent)
-        if len(self.recent) < _STRETCHES or steps < _STEPS:
+        last = self.recent[-_STRETCHES:]
+        if len(last) < _STRETCHES or sum(number for number, _ in last) < _STEPS:
             return False
         each = [seconds / number for number, seconds in self.recent]
-        falling = all(before > after for before, after in pairwise(each))
-        middle = sorted(each)[_STRETCHES // 2]
+        before, each = each[:-_STRETCHES], each[-_STRETCHES:]
+        middle = _middle(each)
+        if len(before) == _STRETCHES and abs(_middle(before) - middle) <= _MEDIANS * middle:
+            return True
+        falling = all(one > next_ for one, next_ in pairwise(each))
         alike = max(each) - min(each) <= _DIFFERENCE * middle
         # Falling by almost nothing is chance.
         return alike and not (falling and each[0] - each[-1] > _DIFFERENCE / 2 * middle)
@@ -56,3 +61,8 @@ class Enough:
             return steps
         each = sum(seconds for _, seconds in self.recent) / sum(n for n, _ in self.recent)
         return due + 2 if (due + 2 - steps) * each < left else steps
+
+
+def _middle(each: list[float]) -> float:
+    """The median of so many stretches."""
+    return sorted(each)[_STRETCHES // 2]

@@ -1,11 +1,13 @@
-"""Draw one workload: time and cost by machine, the options, their bills; or the history of all.
+"""Draw each workload: time and cost by machine, the options, their bills; and the history of all.
 
-In: relative.csv and options.csv, or history.csv, of results/tables; data/published/baselines.csv.
-Out, as SVG and PNG: <output>/<workload>-machines, -frontier and -bill, or <output>/history; and
+In: relative.csv, options.csv and history.csv of results/tables; data/published/baselines.csv.
+Out, as SVG and PNG: <output>/<workload>-machines, -frontier and -bill, and <output>/history; and
 -narrow versions for phones.
 """
 
 from argparse import Namespace
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -22,27 +24,37 @@ HISTORY = "history"
 
 def main() -> None:
     parser = errors.Parser(description=__doc__.splitlines()[0])
-    parser.add_argument("picture", help=f"a workload of baselines.csv, or {HISTORY}")
+    what = f"a workload of baselines.csv, or {HISTORY}; default: all"
+    parser.add_argument("pictures", nargs="*", metavar="picture", help=what)
     parser.add_argument("--tables", type=Path, default=Path("results/tables"))
     parser.add_argument("--published", type=Path, default=Path("data/published"))
-    settings.option(parser, "figure")
+    settings.option(parser, "figures")
     parser.add_argument("--output", type=Path, default=Path("results/figures"))
     arguments = parser.parse_args()
-    for name, figure in _drawn(arguments).items():
+    baselines = _baselines(arguments.published)
+    known = [HISTORY, *baselines.index]
+    for name in arguments.pictures:
+        errors.check_name("picture", name, known)
+    # Drawing takes longer than all else, so each core draws.
+    with ProcessPoolExecutor() as pool:
+        list(pool.map(partial(_draw, arguments, baselines), arguments.pictures or known))
+
+
+def _draw(arguments: Namespace, baselines: pd.DataFrame, picture: str) -> None:
+    for name, figure in _drawn(arguments, baselines, picture).items():
         style.save(figure, arguments.output / name)
 
 
-def _drawn(arguments: Namespace) -> dict[str, Figure]:
-    """The figures that were asked for, by the names of their files."""
-    if arguments.picture == HISTORY:
+def _drawn(arguments: Namespace, baselines: pd.DataFrame, picture: str) -> dict[str, Figure]:
+    """The figures of a workload, or of all, by the names of their files."""
+    if picture == HISTORY:
         return _of_all(tables.read(arguments.tables / "history.csv"))
-    baseline = _baseline(arguments.published, arguments.picture)
     relative, options = (
         tables.read(arguments.tables / f"{name}.csv") for name in ("relative", "options")
     )
-    drawn = _machines(relative, baseline, schemas.read("hardware"))
-    drawn |= _to_choose_from(options, baseline.workload, arguments.settings)
-    return {f"{baseline.workload}-{name}": figure for name, figure in drawn.items()}
+    drawn = _machines(relative, baselines.loc[picture], schemas.read("hardware"))
+    drawn |= _to_choose_from(options, picture, arguments.settings)
+    return {f"{picture}-{name}": figure for name, figure in drawn.items()}
 
 
 def _machines(
@@ -50,13 +62,13 @@ def _machines(
 ) -> dict[str, Figure]:
     """Time and cost side by side, and for a phone one below the other."""
     side_by_side = selection.side_by_side(relative)
-    rows = selection.rows_of(side_by_side, baseline.workload, baseline.baseline, list(hardware))
+    rows = selection.rows_of(side_by_side, baseline.name, baseline.baseline, list(hardware))
     gone = [name for name, entry in hardware.items() if "retired" in entry]
     one = rows[rows.time_relative.eq(1) & rows.source_id.eq(baseline.baseline)].iloc[0]
     price, here = baseline.price_per_hour_usd, machine.facts().id
     base = dots.Base("K80", "TensorFlow", baseline.price_book, price, one.time_s, one.cost_usd)
     return {
-        name: dots.draw(rows, baseline.workload, base, here, narrow, gone)
+        name: dots.draw(rows, baseline.name, base, here, narrow, gone)
         for name, narrow in (("machines", False), ("machines-narrow", True))
     }
 
@@ -80,14 +92,10 @@ def _of_all(table: pd.DataFrame) -> dict[str, Figure]:
             (("history", False), ("history-narrow", True))}  # fmt: skip
 
 
-def _baseline(folder: Path, workload: str) -> pd.Series:
-    """The row of baselines.csv that holds for every study."""
+def _baselines(folder: Path) -> pd.DataFrame:
+    """The rows of baselines.csv that hold for every study, by workload."""
     table = pd.read_csv(folder / "baselines.csv").query("scope == 'all'")
-    rows = table[table.workload.eq(workload)]
-    if rows.empty:
-        hint = errors.nearest(workload, table.workload)
-        raise errors.InputError(f"no baseline for workload '{workload}'; {hint}")
-    return rows.iloc[0]
+    return table.set_index("workload")
 
 
 if __name__ == "__main__":

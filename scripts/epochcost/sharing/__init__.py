@@ -1,0 +1,1 @@
+"""Records to others and back: what may join the shipped ones, and git with DVC."""
