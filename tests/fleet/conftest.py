@@ -41,6 +41,10 @@ def site(tmp_path_factory, pythons, slurm):
     }  # fmt: skip
     # Dates stay text.
     catalogue.write_text(yaml.safe_dump(nodes).replace("'", ""))
+    recipes = clone.folder / "config/workloads.yaml"
+    recipes.write_text(
+        recipes.read_text().replace("epochs: 20\n", f"epochs: {clusters.EPOCHS}\n", 1)
+    )
     for name in ("slurm", "gce-k80"):
         profile = clone.folder / f"profiles/{name}/profile.yaml"
         settings = yaml.safe_load(profile.read_text())

@@ -17,6 +17,7 @@ from fleet import accounting
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue")
 NODES = ("cpu16-0", "cpu1-0", "k80-0")
+EPOCHS = 10  # of a full training that a test sends: enough for all that may befall it
 _PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
 _DEVICES = ("/dev/null", "/dev/zero")
 _CONFIGURATION = """\
