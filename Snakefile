@@ -44,9 +44,10 @@ onstart:
 
 
 onsuccess:
-    if reports():
-        for line in opening.set_aside(Path("results/tables/set_aside.csv"))[:10]:
-            errors.say(line)
+    if asks_for("advise"):
+        say_what_is_set_aside("results/advice")
+    if asks_for("report"):
+        say_what_is_set_aside("results/tables")
         if line := OPENED.without_price():
             errors.say(line)
         if answer := Path("results/answer.txt").read_text().strip():

@@ -103,9 +103,15 @@ def before_trainings():
         errors.say(said)
 
 
-def reports():
-    """Whether this call asks for the report."""
-    return any(job.rule.name == "report" for job in workflow.dag.jobs)
+def asks_for(rule):
+    """Whether this call asks for what a rule makes."""
+    return any(job.rule.name == rule for job in workflow.dag.jobs)
+
+
+def say_what_is_set_aside(folder):
+    """Name the files below results/runs that gave no row in the tables of a folder."""
+    for line in opening.set_aside(Path(folder, "set_aside.csv"))[:10]:
+        errors.say(line)
 
 
 @cache
@@ -159,7 +165,8 @@ def measured(wildcards):
     """
     asked = workflow.dag_settings.targets
     if asked and MEASURING.isdisjoint(asked):
-        say_what_is_read()
+        if set(asked) != {"advise"}:  # whose answer says what it is based on
+            say_what_is_read()
         return [here(path) for path in OPENED.files(missing=False)]
     if workflow.output_settings.dryrun and PLAN.missing:
         check_plan()

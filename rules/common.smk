@@ -46,6 +46,11 @@ def everything(wildcards):
     return ["results/report.html", "results/quality.md", *rules.figures.output]
 
 
+def for_advice(tables):
+    """Where tables are that answer a question, beside those of the report."""
+    return [path.replace("results/tables/", "results/advice/") for path in tables]
+
+
 def rule_name(what, hardware):
     """The name of the rule for some hardware, such as train_gce_k80."""
     return f"{what}_{hardware.replace('-', '_').replace('.', '_')}"

@@ -35,13 +35,14 @@ rule runs:
     conda:
         "../envs/workflow.yaml"
     params:
+        folder=subpath(output[0], parent=True),
         settings=KNOWN.part("runs"),
         own_models=own_models(),
     message:
         "Writing the tables of measurements"
     shell:
         "python scripts/runs.py --measured data/measured --settings {params.settings:q} "
-        "> {log:q} 2>&1"
+        "--output {params.folder:q} > {log:q} 2>&1"
 
 
 rule costs:
@@ -72,13 +73,15 @@ rule costs:
     conda:
         "../envs/workflow.yaml"
     params:
+        folder=subpath(output[0], parent=True),
         settings=KNOWN.part("costs"),
         machine=MACHINE.id,  # its price is that of no other one
         own_models=own_models(),
     message:
         "Writing the cost tables"
     shell:
-        "python scripts/costs.py --settings {params.settings:q} > {log:q} 2>&1"
+        "python scripts/costs.py --settings {params.settings:q} --tables {params.folder:q} "
+        "--output {params.folder:q} > {log:q} 2>&1"
 
 
 rule tables:

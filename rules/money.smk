@@ -82,24 +82,38 @@ rule schedule:
         "python scripts/schedule.py --settings {params.settings:q} 2>&1 | tee {log:q}"
 
 
-# From the existing records: a question starts no training.
+# A question starts no training, and leaves the tables of the report as they are: it may be with
+# another price.
+use rule runs as runs_asked_for with:
+    output:
+        for_advice(rules.runs.output),
+    log:
+        "logs/runs_asked_for.log",
+
+
+use rule costs as costs_asked_for with:
+    input:
+        for_advice(rules.costs.input[:2]),
+        rules.costs.input[2:],
+    output:
+        for_advice(rules.costs.output),
+    log:
+        "logs/costs_asked_for.log",
+
+
 rule advise:
     """Say where to train."""
+    input:
+        for_advice(rules.tables.input),
     log:
         "logs/advise.log",
     localrule: True
     conda:
         "../envs/workflow.yaml"
     params:
-        tables="results/advice",
-        settings=KNOWN.part("runs", "costs", "advise"),
+        settings=KNOWN.part("advise"),
     message:
         "Looking for the best place to train"
     shell:
-        "python scripts/runs.py --measured data/measured --settings {params.settings:q} "
-        "--output {params.tables:q} "
-        "> {log:q} 2> >(tee -a {log:q} >&2) && "
-        "python scripts/costs.py --settings {params.settings:q} "
-        "--tables {params.tables:q} --output {params.tables:q} >> {log:q} 2>&1 && "
-        "python scripts/advise.py --settings {params.settings:q} --tables {params.tables:q} "
-        "2>&1 | tee -a {log:q}"
+        "python scripts/advise.py --settings {params.settings:q} --tables results/advice "
+        "2>&1 | tee {log:q}"

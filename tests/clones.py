@@ -1,5 +1,6 @@
 """A copy of the repository in a folder of its own, and commands run in it."""
 
+import compileall
 import os
 import shutil
 import subprocess
@@ -109,6 +110,10 @@ def make_clone(folder: Path, whole: bool = False) -> Clone:
         target.parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).exists():
             shutil.copy2(ROOT / name, target, follow_symlinks=False)
+    # Compiled once, which the first command in each clone would do again.
+    compileall.compile_dir(ROOT / "scripts", quiet=2)
+    for compiled in (ROOT / "scripts").rglob("__pycache__"):
+        shutil.copytree(compiled, folder / compiled.relative_to(ROOT), dirs_exist_ok=True)
     clone = Clone(folder)
     # The environments of this checkout, as Pythons of one's own: never to be made anew.
     families = {

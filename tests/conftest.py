@@ -45,19 +45,17 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-# What is made once and is dear; those that use it are tested by one worker.
-SHARED = ("slurm", "quick")
-
-
 @pytest.hookimpl(tryfirst=True)  # before xdist, which reads the groups
 def pytest_collection_modifyitems(items):
-    """Keep the tests of a file, or of what they share, in one worker; the longest begin first."""
-    trainings = Counter()
+    """Keep the tests of a file, and all of Slurm, in one worker; the longest begin first."""
+    weights = Counter()
     for item in items:
-        shared = [name for name in SHARED if name in item.fixturenames]
-        item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.path.stem))
-        trainings[item.path] += ("pythons" in item.fixturenames) + 9 * (shared == ["slurm"])
-    items.sort(key=lambda item: -trainings[item.path])
+        on_slurm = "slurm" in item.fixturenames
+        file = str(item.path.relative_to(ROOT / "tests"))
+        item.add_marker(pytest.mark.xdist_group("slurm" if on_slurm else file))
+        is_slow = item.get_closest_marker("slow") is not None
+        weights[item.path] += ("pythons" in item.fixturenames) + 9 * (on_slurm + is_slow)
+    items.sort(key=lambda item: -weights[item.path])
 
 
 ALL_CORES = os.sched_getaffinity(0)

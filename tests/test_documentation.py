@@ -30,6 +30,7 @@ def test_links_lead_somewhere(page):
             assert anchor in anchors(there), link
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_documents_are_what_their_commands_print():
     command = [sys.executable, "study/generated.py", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

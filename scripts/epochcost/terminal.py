@@ -21,7 +21,10 @@ _AFTERWARDS = re.compile(
 _DATE = re.compile(r"\A\n?\[\w{3} \w{3} [ \d]{2} [\d:]{8} \d{4}\]\n")
 _PLACE = re.compile(r"Training \S+ \((\d+) of (\d+)\)")
 # What these rules print is an answer, which needs no heading.
-_ANSWERS = ("advise", "estimate", "prices", "reference", "table")
+_ANSWERS = (
+    *("advise", "runs_asked_for", "costs_asked_for"),
+    *("estimate", "prices", "reference", "table"),
+)
 
 
 def quieten() -> None:

@@ -131,6 +131,7 @@ def test_a_mistake_is_one_line_and_leaves_nothing(clone, words, said):
     assert not list((clone.folder / "results").rglob("*.json"))
 
 
+@pytest.mark.slow
 def test_an_entry_is_planned_trained_and_not_trained_again(clone):
     path = clone.folder / "config/workloads.yaml"
     entry = {"title": "Mine", "command": [sys.executable, "train.py", "40"], "folder": "mine"}

@@ -63,6 +63,18 @@ def test_what_cannot_be_is_one_line(needs, hardware, scheduler, settings, said):
 
 
 @pytest.mark.parametrize(
+    ("mode", "said"), [(0o755, "it ended with status 3; a Python"), (0o644, "Permission denied")]
+)
+def test_a_python_that_does_not_start_is_refused(needs, tmp_path, mode, said):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexit 3\n")
+    python.chmod(mode)
+    asked = needs(python={"torch": str(python)})
+    with pytest.raises(InputError, match=said):
+        refusals.check(plan(), asked, to("local"), CATALOGUE, asks=False)
+
+
+@pytest.mark.parametrize(
     ("variant", "said"),
     [("devices_3", "3 devices are wanted, and this machine has 2 cores")],
 )

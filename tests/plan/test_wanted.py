@@ -36,16 +36,26 @@ def settings() -> dict:
         ({"optimizer": ADAM | {"name": "sgd", "momentum": 1}}, "optimizer: name: 'sgd' is not all"),
         ({"optimizer": ADAM | {"rho": 0.9}}, "optimizer: 'rho' is not allowed; known: beta_1"),
         ({"optimizer": ADAM | {"name": "rmsprop", "rho": 0.9}}, "optimizer: 'beta_1' is not allow"),
+        ({"optimizer": {"name": "own", "rho": 1}}, "optimizer: 'rho' is not allowed"),
     ],
 )
 def test_a_recipe_that_cannot_be_trained_as_it_says_is_refused(tmp_path, change, said):
-    shutil.copytree(ROOT / "config", tmp_path / "config")
-    path = tmp_path / "config/workloads.yaml"
+    assert_refused(tmp_path, "catsdogs_resnet50", change, said)
+
+
+def test_only_pytorch_trains_with_a_loss_of_ones_own(tmp_path):
+    said = "only pytorch trains with loss own, not keras-tensorflow, keras-torch, keras-jax"
+    assert_refused(tmp_path, "mnist_mlp", {"loss": "own"}, said)
+
+
+def assert_refused(folder, workload, change, said):
+    shutil.copytree(ROOT / "config", folder / "config")
+    path = folder / "config/workloads.yaml"
     entries = yaml.safe_load(path.read_text())
-    entries["catsdogs_resnet50"] |= change
+    entries[workload] |= change
     path.write_text(yaml.safe_dump(entries))
-    with pytest.raises(InputError, match=f"catsdogs_resnet50.*{said}"):
-        wanted.read(root=tmp_path)
+    with pytest.raises(InputError, match=f"{workload}.*{said}"):
+        wanted.read(root=folder)
 
 
 def test_the_shipped_configuration_is_valid():

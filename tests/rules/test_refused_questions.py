@@ -15,7 +15,6 @@ def clone(tmp_path_factory):
         ("advise --config workload=MNIST", "unknown workload 'MNIST'; did you mean 'mnist_mlp'?"),
         ("advise --config workload=mnist_mlp gpu=h10", "gpu: unknown 'h10'; did you mean 'H100'?"),
         ("advise --config workload=mnist_mlp deadline=soon", "config: deadline: 'soon' is not a"),
-        ("advise --config workload=mnist_mlp provider=azur", "did you mean 'azure'?"),
         ("reference --config gpu=4091", "unknown GPU '4091'"),
         ("runs --config price_book=1999-01", "'1999-01' is not a price book"),
     ],
