@@ -31,6 +31,8 @@ def main() -> None:
     if asked.workload:
         known = {*workloads.read().recipes, *runs.workload}
         errors.check_name("workload", asked.workload, known)
+    lengths = {"epochs": asked.epochs, "steps": asked.steps}
+    length = "".join(f"{number} {unit}" for unit, number in lengths.items() if number)
     here, chosen, said = machine.facts().id, [], []
     for workload in [asked.workload] if asked.workload else asked.workloads:
         found = options[options.workload.eq(workload)].reset_index(drop=True)
@@ -40,7 +42,7 @@ def main() -> None:
         if found.empty and workload in counts:
             said.append(advice.nothing_left(workload, counts[workload]))
         else:
-            said.append(advice.text(workload, found, *limits, unpriced, again, asked.epochs))
+            said.append(advice.text(workload, found, *limits, unpriced, again, length))
         chosen.append(found.assign(recommended=advice.recommended(found, *limits)))
     print("\n".join(said), end="")
     table = pd.concat(chosen, ignore_index=True)

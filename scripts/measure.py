@@ -34,7 +34,7 @@ def main() -> int:
     option("--loop", help="FILE:LINE, the first line in the training loop (Python 3.12)")
     option("--environment", type=Path, help="a requirements file, with which the command runs")
     option("--price", type=errors.positive, help="USD an hour; default: that of config.yaml")
-    option("--trial", type=number(1), default=1, help="number of this repeated run")
+    option("--trial", type=number(1), help="its number; default: the next")
     option("--record", type=Path, help="the record, a .json file; default: one in results/runs")
     option("--write-entry", action="store_true", help="add it to config/workloads.yaml")
     option("--host", help="measure there, by ssh: a name of ~/.ssh/config, or user@address")

@@ -279,6 +279,7 @@ class Settings(Section):
     epochs: Count | None = _doc(
         "for how many epochs `advise` says it, instead of the recipe's: times in proportion"
     )
+    steps: Count | None = _doc("the same of an own training")
     gpu: Name | None = _doc(
         "which GPU `snakemake reference` is asked about, such as `H100`; `advise` names machines "
         "with it alone"
@@ -337,7 +338,7 @@ USED_BY = {
     "costs": (*_PRICES, "spot", "keep_disturbed"),
     "figures": ("billing", "deadline", "budget"),
     "advise": (
-        *("workload", "workloads", "deadline", "budget", "epochs", "billing"),
+        *("workload", "workloads", "deadline", "budget", "epochs", "steps", "billing"),
         *("gpu", "provider", "region", "price_kind", "exclude"),
     ),
     "estimate": (*_PRICES, "scale", "precision", "budget_hours"),

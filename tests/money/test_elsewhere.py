@@ -220,7 +220,7 @@ def test_the_advice_of_a_fresh_clone_is_ten_lines_of_a_hundred_columns(fresh):
 
 
 def asked(**some) -> Settings:
-    empty = dict.fromkeys(("gpu", "provider", "region", "price_kind", "epochs"))
+    empty = dict.fromkeys(("gpu", "provider", "region", "price_kind", "epochs", "steps"))
     return SimpleNamespace(**empty | {"exclude": [], "billing": {}} | some)
 
 
@@ -260,10 +260,19 @@ def test_more_epochs_take_as_much_longer_and_start_once(fresh):
     around = (before.elapsed_s - before.time_s).to_numpy()
     assert (longer.elapsed_s - longer.time_s).to_numpy() == pytest.approx(around, abs=1e-6)
     assert (longer.billed_usd.to_numpy() > before.billed_usd.to_numpy()).all()
-    text = advice.text("cifar10_cnn", longer.reset_index(drop=True), epochs=2000)
+    text = advice.text("cifar10_cnn", longer.reset_index(drop=True), length="2000 epochs")
     assert "cifar10_cnn: one training of 2000 epochs" in text
-    with pytest.raises(InputError, match="cifar10_cnn is counted in steps"):
-        wishes.as_long(before.assign(epochs=float("nan")), asked(epochs=2))
+    with pytest.raises(InputError, match="cifar10_cnn is counted in epochs; say epochs=2"):
+        wishes.as_long(before, asked(steps=2))
+
+
+def test_an_own_training_is_as_long_as_its_steps(fresh):
+    own = fresh[fresh.workload.eq("cifar10_cnn")].assign(framework="own", epochs=1.0, steps=500.0)
+    longer = wishes.as_long(own, asked(steps=5_000)).sort_values("time_s")
+    assert longer.time_s.to_numpy() == pytest.approx(10 * own.time_s.sort_values().to_numpy())
+    assert longer.steps.eq(5_000).all() and longer.epochs.eq(1).all()
+    with pytest.raises(InputError, match="cifar10_cnn is counted in steps; say steps=50"):
+        wishes.as_long(own, asked(epochs=50))
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,14 @@ def test_a_script_that_ends_by_itself_is_measured(clone):
         ("ok", False, None), ("unusable", False, None),
     )  # fmt: skip
     assert row.overhead_s > 0 and row.synthetic is False
+    # Once more, and it has the next number.
+    measure(clone, "--", sys.executable, "train.py", "4")
+    folder = clone.folder / "results/runs/local/train/own"
+    assert [path.name.partition("@")[0] for path in sorted(folder.glob("*.json"))] == [
+        "default-1", "default-2",
+    ]  # fmt: skip
+    taken = measure(clone, "--trial", "1", "--", sys.executable, "train.py", "4", check=False)
+    assert taken.returncode == 1 and "records are never overwritten" in taken.stderr
 
 
 def test_a_script_that_was_stopped_is_predicted_and_ends_well(clone):
@@ -202,6 +210,11 @@ def test_of_one_name_the_newest_code_counts(one):
     )
     table = tables.runs_table([rows.run_row(one, ""), rows.run_row(newer, "")])
     assert list(tables.of_newest_code(table).trial) == [2]
+    # So does the newest length; a few steps fewer are the same.
+    for steps, trials in ((4_000, [2]), (39, [1, 2])):
+        longer = replace(newer, settings=one.settings, own=replace(one.own, steps=steps))
+        table = tables.runs_table([rows.run_row(one, ""), rows.run_row(longer, "")])
+        assert list(tables.of_newest_code(table).trial) == trials
 
 
 def test_a_total_that_is_unknown_is_asked_for_and_no_option(one):

@@ -57,6 +57,7 @@ COLUMNS = [
     "predicted",
     "synthetic",
     "epochs",
+    "steps",
     "time_s",
     "overhead_s",
     "start_s",
@@ -226,15 +227,19 @@ def _without_refuted(summaries: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFram
     return summaries[~wrong]
 
 
-def of_epochs(options: pd.DataFrame, epochs: int, rental: Rental) -> pd.DataFrame:
-    """The same, some of options.csv, for trainings of so many epochs: times in proportion.
+def as_long(options: pd.DataFrame, unit: str, number: int, rental: Rental) -> pd.DataFrame:
+    """The same, some of options.csv, for longer or shorter trainings: times in proportion.
 
     Starts stay as they are.
+
+    Args:
+        unit: `epochs` or `steps`.
+        number: how many of them.
     """
-    factor, around = epochs / options.epochs, options.elapsed_s - options.time_s
+    factor, around = number / options[unit], options.elapsed_s - options.time_s
     longer = options.assign(
+        **{unit: float(number)},
         context=options.context.fillna(""),
-        epochs=float(epochs),
         time_s=options.time_s * factor,
         time_low=(options.elapsed_low - around) * factor,
         time_high=(options.elapsed_high - around) * factor,

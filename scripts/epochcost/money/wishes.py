@@ -1,4 +1,4 @@
-"""Which options a buyer asks for: for so many epochs, by GPU, provider, region, kind of price."""
+"""Which options a buyer asks for: as long a training, by GPU, provider, region, kind of price."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,8 +8,10 @@ import pandas as pd
 from epochcost.errors import InputError, nearest
 from epochcost.estimate import Knowledge
 from epochcost.hardware import PROVIDERS
+from epochcost.money import options as choices
 from epochcost.money.billing import Rental
-from epochcost.money.options import of_epochs, with_frontier
+from epochcost.money.options import with_frontier
+from epochcost.record.types import OWN_TRAINING
 from epochcost.settings import Settings
 
 
@@ -59,23 +61,25 @@ def meeting(
 
 
 def as_long(options: pd.DataFrame, asked: Settings) -> pd.DataFrame:
-    """The options for as many epochs as are asked for, where any are.
+    """The options for as many epochs or steps as are asked for, where any are.
 
     Args:
         options: of options.csv, those that are asked about.
-        asked: its `epochs` and `billing`.
+        asked: its `epochs`, `steps` and `billing`.
 
     Raises:
-        InputError: a training is counted in steps, as those of one's own are.
+        InputError: an own training is counted in steps, and any other in epochs.
     """
-    if asked.epochs is None or options.empty:
-        return options
-    if options.epochs.isna().any():
-        name = options.workload[options.epochs.isna()].iloc[0]
-        raise InputError(
-            f"config: epochs: {name} is counted in steps; measure it with another --total-steps"
-        )
-    return of_epochs(options, asked.epochs, Rental(**dict(asked.billing)))
+    is_own = options.framework.eq(OWN_TRAINING)
+    for unit, other, counted_so in (("epochs", "steps", ~is_own), ("steps", "epochs", is_own)):
+        number = getattr(asked, unit)
+        if number is None or options.empty:
+            continue
+        if not counted_so.all():
+            name = options.workload[~counted_so].iloc[0]
+            raise InputError(f"config: {unit}: {name} is counted in {other}; say {other}={number}")
+        options = choices.as_long(options, unit, number, Rental(**dict(asked.billing)))
+    return options
 
 
 def _is(values: pd.Series, wanted: str, key: str) -> pd.Series:

@@ -2,14 +2,14 @@
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from epochcost import ROOT, durations, files
 from epochcost.errors import InputError, check_name
 from epochcost.hardware import LOCAL
-from epochcost.measure import remote
+from epochcost.measure import machine, remote
 from epochcost.own import environment, recipe
 from epochcost.own import remote as own_remote
 from epochcost.own.watch import Limits
@@ -54,11 +54,13 @@ def read(
     loop: str | None = None,
     environment: Path | None = None,
     price: float | None = None,
-    trial: int = 1,
+    trial: int | None = None,
     record: Path | None = None,
     **_: Any,
 ) -> Asked:
     """What the words of the command line ask for; what they leave out is that of the entry.
+
+    A trial that is left out is the next that this machine has no record of.
 
     Raises:
         InputError: there is no command, or no such entry.
@@ -76,11 +78,18 @@ def read(
     return Asked(
         words,
         folder,
-        RunName(hardware, name, OWN_TRAINING, "default", trial),
+        _run(hardware, name, trial),
         limits,
         _path(requirements),
         record,
     )
+
+
+def _run(hardware: str, name: str, trial: int | None) -> RunName:
+    run = RunName(hardware, name, OWN_TRAINING, "default", trial or 1)
+    while trial is None and run.records(RECORDS, machine.facts().id):
+        run = replace(run, trial=run.trial + 1)
+    return run
 
 
 def _path(requirements: Path | None) -> tuple[Path, ...]:

@@ -99,6 +99,7 @@ def _run(row: dict[str, str], labels: dict[str, str]) -> RunRow:
         gpu_memory_gib=None,
         vcpus=_int(row["vcpus"]),
         epochs=1 if single_epoch else _int(row["epochs_in_run"]),
+        steps=None,
         batch_size=None,
         recipe="",
         time_s=_float(row["time_s"]) if row["metric_name"][:5] != "time_" else None,

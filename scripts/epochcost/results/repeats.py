@@ -15,7 +15,7 @@ from epochcost.statistics import intervals
 # Rows that differ in the key alone are the same training, measured better and worse.
 _WORSE = {"synthetic": ON_ANY_DATA, "predicted": MEASURED}
 _OF_THE_FIRST = [
-    "hardware_label", "epochs", "batch_size", "metric", "copy_of", "gpu",
+    "hardware_label", "epochs", "steps", "batch_size", "metric", "copy_of", "gpu",
 ]  # fmt: skip
 _MEDIANS = ["time_s", "overhead_s", "start_s"]
 _RANGE = ["time_low", "time_high", "time_confidence"]

@@ -13,7 +13,7 @@ from epochcost.hardware import LOCAL
 from epochcost.record import hosts, outliers, shipped
 from epochcost.record.names import mark_of
 from epochcost.record.record import recipe_id
-from epochcost.record.types import QUICK, SYNTHETIC, Machine, Record, Software, Weights
+from epochcost.record.types import QUICK, SYNTHETIC, Machine, Own, Record, Software, Weights
 from epochcost.record.usable import UNUSABLE, why_unusable
 from epochcost.statistics import own
 from epochcost.statistics.prediction import predict
@@ -64,6 +64,7 @@ class RunRow:
     gpu_memory_gib: float | None
     vcpus: int | None
     epochs: int | None
+    steps: int | None
     batch_size: int | None
     recipe: str
     time_s: float | None
@@ -236,7 +237,7 @@ def run_row(record: Record, hardware_label: str) -> RunRow:
         notes=_unknown_total(record),
         copy_of="",
         commit=_commit(record),
-        **(_NOT_KNOWN_OF_OWN if record.own else _of_recipe(record)),
+        **(_of_own(record.own) if record.own else _of_recipe(record)),
     )
 
 
@@ -259,21 +260,23 @@ def _of_gpus(record: Record) -> dict[str, Any]:
     }
 
 
-# Of an own training nobody knows data and quality; its `epochs` is one: the whole.
-_NOT_KNOWN_OF_OWN = {
-    "data_source": "",
-    "data_complete": True,
-    "train_samples": None,
-    "skipped": None,
-    "data_id": "",
-    "synthetic": False,
-    "epochs": 1,
-    "batch_size": None,
-    "metric": "",
-    "metric_value": None,
-    "quality_target": None,
-    "quality_reached": None,
-}
+def _of_own(seen: Own) -> dict[str, Any]:
+    """The same of an own training, of which nobody knows data and quality: one pass, of steps."""
+    return {
+        "data_source": "",
+        "data_complete": True,
+        "train_samples": None,
+        "skipped": None,
+        "data_id": "",
+        "synthetic": False,
+        "epochs": 1,
+        "steps": own.whole(seen).steps,
+        "batch_size": None,
+        "metric": "",
+        "metric_value": None,
+        "quality_target": None,
+        "quality_reached": None,
+    }
 
 
 def _of_recipe(record: Record) -> dict[str, Any]:
@@ -289,6 +292,7 @@ def _of_recipe(record: Record) -> dict[str, Any]:
         "data_id": data.sha256[:8],
         "synthetic": synthetic,
         "epochs": record.settings["epochs"],
+        "steps": None,
         "batch_size": record.settings["batch_size"],
         "metric": quality.metric,
         "metric_value": None if hidden else quality.value,

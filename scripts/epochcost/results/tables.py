@@ -14,6 +14,8 @@ from epochcost.results.rows import OWN, EpochRow, RunRow
 
 # Editions of a data set, and damaged samples, change its size by less than this share.
 _SAME_SAMPLES = 0.02
+# An own training that ends early or leaves steps out is shorter by less than this share.
+_SAME_STEPS = 0.1
 _ANEW = "delete it, and make it anew: snakemake tables"
 _IDS = ("machine", "machine_id", "host", "driver", "framework_version", "recipe", "data_id")
 
@@ -104,15 +106,17 @@ def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> pd.Series:
 
 
 def of_newest_code(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs without own trainings of an earlier command or code than the newest of their name.
+    """The runs without own trainings of another command, code or length than the newest's.
 
     Args:
         runs: runs.csv.
     """
     own = runs[runs.framework.eq(OWN_TRAINING) & runs.source_id.eq(OWN)]
-    newest = own.sort_values("started_at", kind="stable").groupby("workload").recipe.last()
-    older = runs.workload.map(newest).ne(runs.recipe) & runs.index.isin(own.index)
-    return runs[~older]
+    newest = own.sort_values("started_at", kind="stable").groupby("workload").last()
+    steps, of_newest = (pd.to_numeric(one) for one in (runs.steps, newest.steps))
+    off = (steps / runs.workload.map(of_newest) - 1).abs()
+    older = runs.workload.map(newest.recipe).ne(runs.recipe) | off.gt(_SAME_STEPS)
+    return runs[~(older & runs.index.isin(own.index))]
 
 
 def has_all_samples(rows: pd.DataFrame, complete: pd.Series) -> pd.Series:

@@ -30,7 +30,7 @@ def text(
     budget_usd: float | None = None,
     unpriced: pd.DataFrame | None = None,
     again: Sequence[str] = (),
-    epochs: int | None = None,
+    length: str = "",
 ) -> str:
     """What a buyer should know about a workload.
 
@@ -42,7 +42,7 @@ def text(
         unpriced: its rows of relative.csv that were measured here, by its recipe on complete real
             data, and have no price.
         again: sentences about its runs whose time says nothing (`answer.unusable`).
-        epochs: of the training, where they are not its recipe's.
+        length: of the training, such as `50 epochs`, where it was asked for.
     """
     options = options.assign(apart=names.tell_apart(options))
     context = options[options.context.fillna("").ne("")]
@@ -56,7 +56,7 @@ def text(
     marks = recommended(options, deadline_s, budget_usd)
     best = known if len(known) else estimated
     lines = [
-        f"{workload}: one training{f' of {epochs} epochs' * bool(epochs)}{_terms(options)}",
+        f"{workload}: one training{f' of {length}' * bool(length)}{_terms(options)}",
         *_sentences(best.assign(mark=marks), deadline_s, budget_usd, len(known) < len(options)),
     ]
     how, named = untried(options, deadline_s, budget_usd)
