@@ -2,6 +2,9 @@
 
 One controller and several virtual nodes, all on this host. GPUs are device files that every Linux
 has, so that the scheduler hands them out as it does real ones; no training can use them.
+
+Times are long, so that a node of a busy machine is late, not lost: Slurm may never start a job that
+was on a lost one again, although the node is back ("BadConstraints").
 """
 
 import getpass
@@ -36,7 +39,10 @@ SlurmdPidFile={root}/slurmd-%n.pid
 SlurmctldLogFile={root}/slurmctld.log
 SlurmdLogFile={root}/slurmd-%n.log
 SlurmctldTimeout=30
-SlurmdTimeout=30
+SlurmdTimeout=600
+MessageTimeout=60
+BatchStartTimeout=120
+UnkillableStepTimeout=600
 MailProg=/bin/true
 MpiDefault=none
 ProctrackType=proctrack/linuxproc
@@ -163,6 +169,13 @@ class Slurm:
                 found[int(facts["JobId"])] = facts
         return found
 
+    def story(self) -> str:
+        """What a wait that was in vain must tell: states, reasons, and the end of each log."""
+        told = [self.run("sinfo", "-N", "-o", "%N %T %E"), self.run("squeue", "-o", "%i %T %r")]
+        for path in sorted(self._root.glob("slurm*.log")):
+            told.append(f"{path.name}:\n{path.read_text()[-3000:]}")
+        return "\n".join(told)
+
     def _wait_until_idle(self) -> None:
         self._wait(lambda: self._states() == {"idle"}, "all nodes are idle")
 
@@ -173,7 +186,7 @@ class Slurm:
         end = time.monotonic() + 30
         while not reached():
             if time.monotonic() > end:
-                raise AssertionError(f"not within 30 s: {what}\n{self.run('sinfo', '-N', '-l')}")
+                raise AssertionError(f"not within 30 s: {what}\n{self.story()}")
             time.sleep(0.1)
 
     def stop(self) -> None:

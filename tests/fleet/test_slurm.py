@@ -168,8 +168,11 @@ class Training:
         end = time.monotonic() + 600
         while not reached():
             failed = self.process.poll() == 1
-            assert time.monotonic() < end and not failed, self.log.read_text()[-3000:]
+            assert time.monotonic() < end and not failed, self._story()
             time.sleep(0.1)
+
+    def _story(self) -> str:
+        return f"{self.log.read_text()[-3000:]}\n{self._slurm.story()}"
 
 
 @pytest.fixture

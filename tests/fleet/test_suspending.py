@@ -27,7 +27,8 @@ def test_a_suspended_job_says_so(slurm, pythons, little, tmp_path):
     def wait(reached) -> None:
         end = time.monotonic() + _LONGEST_S
         while not reached():
-            assert time.monotonic() < end and state() not in ("FAILED", "CANCELLED"), state()
+            ended = state() in ("FAILED", "CANCELLED")
+            assert time.monotonic() < end and not ended, slurm.story()
             time.sleep(0.1)
 
     checkpoint = "results/checkpoints/*/*/*/*/state.json"
