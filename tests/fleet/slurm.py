@@ -14,8 +14,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 from fleet import accounting
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue")
@@ -146,7 +148,7 @@ class Slurm:
 
     def stop_controller(self) -> None:
         self.run("scontrol", "shutdown", "slurmctld")
-        self._wait(lambda: not (self._root / "slurmctld.pid").exists(), "the controller ends")
+        self.wait(lambda: not (self._root / "slurmctld.pid").exists(), "the controller ends")
 
     def start_node(self, name: str) -> None:
         self.run("slurmd", "-f", str(self._root / "slurm.conf"), "-N", name)
@@ -169,6 +171,13 @@ class Slurm:
                 found[int(facts["JobId"])] = facts
         return found
 
+    def processes_of(self, job: str) -> set[psutil.Process]:
+        """What keeps a job running on this machine."""
+        all_there = psutil.process_iter(["cmdline"])
+        # As they call themselves: slurmstepd: [4.batch]
+        step = f"slurmstepd: [{job}."
+        return {one for one in all_there if " ".join(one.info["cmdline"] or []).startswith(step)}
+
     def story(self) -> str:
         """What a wait that was in vain must tell: states, reasons, and the end of each log."""
         told = [self.run("sinfo", "-N", "-o", "%N %T %E"), self.run("squeue", "-o", "%i %T %r")]
@@ -177,16 +186,16 @@ class Slurm:
         return "\n".join(told)
 
     def _wait_until_idle(self) -> None:
-        self._wait(lambda: self._states() == {"idle"}, "all nodes are idle")
+        self.wait(lambda: self._states() == {"idle"}, "all nodes are idle")
 
     def _states(self) -> set[str]:
         return set(self.run("sinfo", "-h", "-N", "-o", "%T").split())
 
-    def _wait(self, reached, what: str) -> None:
-        end = time.monotonic() + 30
+    def wait(self, reached: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + 120
         while not reached():
             if time.monotonic() > end:
-                raise AssertionError(f"not within 30 s: {what}\n{self.story()}")
+                raise AssertionError(f"not within 120 s: {what}\n{self.story()}")
             time.sleep(0.1)
 
     def stop(self) -> None:

@@ -194,19 +194,16 @@ def preempt(slurm, job):
 
 
 def lose_node(slurm, job):
+    running = slurm.processes_of(job["JobId"])
+    assert running, slurm.story()
     slurm.run("scontrol", "update", "NodeName=cpu16-0", "State=DOWN", "Reason=test")
+    # A node that came back before they ended would meet the new start of the job with them.
+    slurm.wait(lambda: not running & slurm.processes_of(job["JobId"]), "the job ends")
     try:
         slurm.run("scontrol", "update", "NodeName=cpu16-0", "State=RESUME")
     except AssertionError as error:
         # A node that is well comes back by itself, which may have been now.
         assert "Invalid node state" in str(error)
-
-
-def drain_node(slurm, job):
-    slurm.run("scontrol", "update", "NodeName=cpu16-0", "State=DRAIN", "Reason=test")
-    slurm.run("scontrol", "requeue", job["JobId"])
-    time.sleep(2)
-    slurm.run("scontrol", "update", "NodeName=cpu16-0", "State=RESUME")
 
 
 def restart_controller(slurm):
@@ -219,13 +216,13 @@ def test_a_training_survives_what_happens_on_clusters(train, slurm):
     training.wait_for_epoch()
     restart_controller(slurm)
     training.wait_for_epoch()
-    for happens in (preempt, drain_node, lose_node):
+    for happens in (preempt, lose_node):
         job = training.job()
         happens(slurm, job)
         training.wait_for_epoch(after=job)
-    assert_whole(training.record_made(), interruptions=3)
+    assert_whole(training.record_made(), interruptions=2)
     # Slurm itself starts a job again.
-    assert training.job()["Restarts"] == "3"
+    assert training.job()["Restarts"] == "2"
     assert "Nothing to be done" in training.planned()
 
 
