@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import time
 from collections.abc import Callable
 
 import pytest
@@ -164,15 +163,11 @@ class Training:
         return json.loads(self._site.record(self._run).read_text())
 
     def _within(self, reached: Callable[[], bool]) -> None:
-        """Long enough for a machine that is busy with other tests."""
-        end = time.monotonic() + 600
-        while not reached():
-            failed = self.process.poll() == 1
-            assert time.monotonic() < end and not failed, self._story()
-            time.sleep(0.1)
-
-    def _story(self) -> str:
-        return f"{self.log.read_text()[-3000:]}\n{self._slurm.story()}"
+        try:
+            self._slurm.wait(reached, "a training", in_vain=lambda: self.process.poll() == 1)
+        except AssertionError as error:
+            error.add_note(self.log.read_text()[-3000:])
+            raise
 
 
 @pytest.fixture
@@ -194,16 +189,7 @@ def preempt(slurm, job):
 
 
 def lose_node(slurm, job):
-    running = slurm.processes_of(job["JobId"])
-    assert running, slurm.story()
-    slurm.run("scontrol", "update", "NodeName=cpu16-0", "State=DOWN", "Reason=test")
-    # A node that came back before they ended would meet the new start of the job with them.
-    slurm.wait(lambda: not running & slurm.processes_of(job["JobId"]), "the job ends")
-    try:
-        slurm.run("scontrol", "update", "NodeName=cpu16-0", "State=RESUME")
-    except AssertionError as error:
-        # A node that is well comes back by itself, which may have been now.
-        assert "Invalid node state" in str(error)
+    slurm.lose_node("cpu16-0", job["JobId"])
 
 
 def restart_controller(slurm):

@@ -10,7 +10,6 @@ from epochcost.record import record as records
 pytestmark = pytest.mark.slow
 
 SUSPENDED_S = 6
-_LONGEST_S = 900
 
 
 def test_a_suspended_job_says_so(slurm, pythons, little, tmp_path):
@@ -25,11 +24,7 @@ def test_a_suspended_job_says_so(slurm, pythons, little, tmp_path):
         return slurm.jobs()[int(job)]["JobState"]
 
     def wait(reached) -> None:
-        end = time.monotonic() + _LONGEST_S
-        while not reached():
-            ended = state() in ("FAILED", "CANCELLED")
-            assert time.monotonic() < end and not ended, slurm.story()
-            time.sleep(0.1)
+        slurm.wait(reached, "a training", in_vain=lambda: state() in ("FAILED", "CANCELLED"))
 
     checkpoint = "results/checkpoints/*/*/*/*/state.json"
     wait(lambda: any(files.read_json(path)["file"] for path in tmp_path.glob(checkpoint)))
