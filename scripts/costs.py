@@ -30,12 +30,13 @@ def main() -> None:
     prices = market.of(chosen, here, catalogue, arguments.published)
     runs = tables.read_runs(arguments.tables / "runs.csv")
     epochs = tables.read_epochs(arguments.tables / "epochs.csv")
+    newest = tables.of_newest_code(runs)
     about, kept = (lists.complete_samples(), lists.recipes), chosen.keep_disturbed
     costs = cost_tables.costs_table(runs, prices)
     baselines = pd.read_csv(arguments.published / "baselines.csv")
-    relative = cost_tables.relative_table(runs, costs, baselines, *about, prices, kept)
+    relative = cost_tables.relative_table(newest, costs, baselines, *about, prices, kept)
     knowledge = estimate.read()
-    choices = options.options_table(runs, epochs, *about, prices, kept, knowledge)
+    choices = options.options_table(newest, epochs, *about, prices, kept, knowledge)
     rates, wait_s = chosen.spot.interruptions_per_hour, chosen.spot.wait_s
     for name, table in (
         ("costs", costs),
@@ -43,7 +44,7 @@ def main() -> None:
         ("options", choices),
         ("frontier", choices[choices.efficient.astype(bool)]),
         ("spot", spot.spot_table(relative, rates, wait_s, prices.rental)),
-        ("estimates", hindsight.estimates_table(runs, knowledge)),
+        ("estimates", hindsight.estimates_table(newest, knowledge)),
         ("history", history.history_table(runs, choices, baselines)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)

@@ -38,9 +38,10 @@ def main() -> None:
     planned = _plan(arguments.plan, catalogue, recipes | lists.own)
     own = rows.of_folder(arguments.records, {})
     set_aside.say(own.aside)
+    known = tables.runs_table([*published.runs(arguments.published, labels), *own.runs])
     table = estimates.estimate_table(
         planned,
-        tables.runs_table([*published.runs(arguments.published, labels), *own.runs]),
+        tables.of_known_length(known),
         chosen.scale,
         market.of(chosen, machine.facts().id, catalogue, arguments.published),
         recipes,
@@ -64,7 +65,8 @@ def _foreseen(arguments: Namespace, catalogue: dict) -> estimates.Foreseen:
     @cache
     def known() -> tuple[knowledge.Knowledge, pd.DataFrame]:
         found = rows.of_folder(arguments.records, {}, measured=arguments.measured)
-        runs = tables.of_newest_code(tables.runs_table(found.runs))
+        newest = tables.of_newest_code(tables.runs_table(found.runs))
+        runs = tables.of_known_length(newest)
         return knowledge.read(), runs[elsewhere.counts(runs)]
 
     def foreseen(hardware: str, *training: str) -> Estimate | None:

@@ -41,6 +41,7 @@ def main() -> None:
     runs, noted = noise.flag_slow_processors(runs, noise.noise_table(own.more))
     epochs = tables.epochs_table([*published.epochs(arguments.published), *own.epochs])
     runs = quality.judged_today(runs, lists.recipes)
+    newest = tables.of_newest_code(runs)
     about, kept = (lists.complete_samples(), lists.recipes), chosen.keep_disturbed
     bases = pd.read_csv(arguments.published / "baselines.csv")
     for name, table in (
@@ -49,10 +50,10 @@ def main() -> None:
         ("noise", noted),
         ("quality", quality.quality_table(runs, epochs, *about, bases, kept)),
         ("targets", quality.targets_table(runs, lists.recipes)),
-        ("repeats", repeats.repeats_table(runs, kept, chosen.precision)),
-        ("comparisons", repeats.comparisons_table(runs, kept)),
-        ("scaling", scaling.scaling_table(runs, kept)),
-        ("predictions", predictions.predictions_table(runs, kept)),
+        ("repeats", repeats.repeats_table(newest, kept, chosen.precision)),
+        ("comparisons", repeats.comparisons_table(newest, kept)),
+        ("scaling", scaling.scaling_table(newest, kept)),
+        ("predictions", predictions.predictions_table(newest, kept)),
         ("set_aside", set_aside.table(own.aside)),
     ):
         files.write_csv(arguments.output / f"{name}.csv", table)

@@ -271,6 +271,10 @@ def test_an_own_training_is_as_long_as_its_steps(fresh):
     longer = wishes.as_long(own, asked(steps=5_000)).sort_values("time_s")
     assert longer.time_s.to_numpy() == pytest.approx(10 * own.time_s.sort_values().to_numpy())
     assert longer.steps.eq(5_000).all() and longer.epochs.eq(1).all()
+    unknown = own.assign(steps=float("nan"))
+    assert "of 1,000 steps (for the whole say steps=N)" in advice.text("cifar10_cnn", unknown)
+    doubled = wishes.as_long(unknown, asked(steps=2_000)).sort_values("time_s")
+    assert list(doubled.time_s) == pytest.approx(list(2 * own.time_s.sort_values()))
     with pytest.raises(InputError, match="cifar10_cnn is counted in steps; say steps=50"):
         wishes.as_long(own, asked(epochs=50))
 

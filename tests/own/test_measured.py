@@ -217,14 +217,23 @@ def test_of_one_name_the_newest_code_counts(one):
         assert list(tables.of_newest_code(table).trial) == trials
 
 
-def test_a_total_that_is_unknown_is_asked_for_and_no_option(one):
+def test_of_an_unknown_number_of_steps_a_thousand_is_told(one):
     own = replace(one.own, planned=None, planned_by=None, ended="limit", samples=32.0)
-    unknown = replace(one, own=own, run=replace(one.run, scale="quick"))
+    run = replace(one.run, scale="quick", trial=2, started_at="2030-01-01T00:00:00+00:00")
+    unknown = replace(one, own=own, run=run)
     said = measured.lines(unknown, check.__file__, 3.6)
-    assert "say --total-steps N for the whole" in said[0]
+    assert "how many there are is not known" in said[0]
     assert "for 1,000 steps" in said[1] and "for a million samples" in said[1]
+    assert said[-1].endswith("advise --config workload=train steps=N")
     row = rows.run_row(unknown, "")
-    assert row.time_s is None
+    assert row.steps is None and row.predicted
+    assert row.time_s == pytest.approx(1000 * statistics.whole(own).step_s)
+    assert row.time_low < row.time_s < row.time_high
+    # It counts where nothing else does, but not for what a plan will cost: that trains the whole.
+    alone = tables.runs_table([row])
+    assert len(tables.of_newest_code(alone)) == 1 and tables.of_known_length(alone).empty
+    both = tables.runs_table([rows.run_row(one, ""), row])
+    assert list(tables.of_newest_code(both).trial) == [1]
 
 
 def test_the_code_of_a_training_is_that_below_its_folder(tmp_path):

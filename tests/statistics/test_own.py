@@ -80,10 +80,12 @@ def test_an_evaluation_that_is_to_come_makes_it_a_lower_limit():
     assert not total(own(even(60), period=500), DEVIATION).lower_limit
 
 
-def test_without_a_number_of_steps_there_is_a_step_and_no_total():
+def test_without_a_number_of_steps_the_time_is_that_of_a_thousand():
     found = total(own(even(10), planned=None), DEVIATION)
-    assert (found.steps, found.loop_s, found.low_s, found.high_s) == (None,) * 4
-    assert found.step_s == pytest.approx(0.1)
+    assert (found.steps, found.predicted) == (None, True)
+    assert (found.step_s, found.loop_s) == (pytest.approx(0.1), pytest.approx(100))
+    planned = total(own(even(10), planned=1000), DEVIATION)
+    assert (found.low_s, found.high_s) == pytest.approx((planned.low_s, planned.high_s), rel=0.01)
 
 
 def test_a_finished_training_is_measured():

@@ -24,6 +24,7 @@ from epochcost.record.types import OWN_TRAINING
 from epochcost.record.usable import UNUSABLE
 from epochcost.results import identity, repeats, spreads, tables
 from epochcost.results.rows import OWN
+from epochcost.statistics.own import UNIT_STEPS
 from epochcost.statistics.spread import Spread
 
 # Random draws for the probability of being the cheapest: known to one in a hundred, about.
@@ -124,13 +125,13 @@ def options_table(
     of another decade, or a GPU that the pinned frameworks do not run on.
 
     Args:
+        runs: of runs.csv, `of_newest_code`.
         complete_samples: training samples of each workload's complete data, for published runs.
         recipes: the recipe of each workload; trainings by another recipe (or just another batch
             size) are no options, and neither are those on another number of samples.
         market: the prices; hardware that can no longer be rented is no option.
         knowledge: what estimates rest on; without it there are none.
     """
-    runs = tables.of_newest_code(runs)
     usable = runs[runs.status.eq("ok") & runs.time_s.notna() & ~runs.synthetic.astype(bool)]
     known = usable.workload.isin(list(recipes)) | usable.framework.eq(OWN_TRAINING)
     usable = usable[known & usable.copy_of.eq("")]
@@ -236,7 +237,8 @@ def as_long(options: pd.DataFrame, unit: str, number: int, rental: Rental) -> pd
         unit: `epochs` or `steps`.
         number: how many of them.
     """
-    factor, around = number / options[unit], options.elapsed_s - options.time_s
+    of_each = options[unit].astype(float).fillna(UNIT_STEPS)
+    factor, around = number / of_each, options.elapsed_s - options.time_s
     longer = options.assign(
         **{unit: float(number)},
         context=options.context.fillna(""),

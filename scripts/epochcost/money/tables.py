@@ -15,7 +15,6 @@ from epochcost.results.tables import (
     follows_recipe,
     has_all_samples,
     made_here,
-    of_newest_code,
 )
 
 # A cost and its bounds, and the times they are computed from.
@@ -70,6 +69,7 @@ RELATIVE_COLUMNS = [
     "framework_version",
     "epochs",
     "baseline_epochs",
+    "steps",
     "batch_size",
     "recipe_batch_size",
     "recipe",
@@ -152,13 +152,13 @@ def relative_table(
     does an own row of a workload without a baseline.
 
     Args:
+        runs: of runs.csv, `of_newest_code`.
         baselines: data/published/baselines.csv.
         complete_samples: training samples of each workload's complete data.
         recipes: the recipe of each workload (config/workloads.yaml).
         market: the prices of the baselines, and what is paid for besides a training.
         keep_disturbed: whether disturbed runs count alongside undisturbed ones.
     """
-    runs = of_newest_code(runs)
     usable = runs[runs.status.eq("ok") & runs.time_s.notna()]
     times = summaries(usable, keep_disturbed)
     low, high = spreads.interval(

@@ -306,7 +306,7 @@ def _unknown_total(record: Record) -> str:
     if record.own is None or status_of(record) != "ok":
         return ""
     seen = own.whole(record.own)
-    return "" if seen.loop_s is not None else f"{seen.step_s:.4g} s a step, of an unknown number"
+    return "" if seen.steps else f"{seen.step_s:.4g} s a step, of an unknown number"
 
 
 def run_id(record: Record) -> str:

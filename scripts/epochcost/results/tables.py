@@ -108,6 +108,8 @@ def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> pd.Series:
 def of_newest_code(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs without own trainings of another command, code or length than the newest's.
 
+    The length is the newest that is known; where none is, all times are of UNIT_STEPS.
+
     Args:
         runs: runs.csv.
     """
@@ -115,8 +117,19 @@ def of_newest_code(runs: pd.DataFrame) -> pd.DataFrame:
     newest = own.sort_values("started_at", kind="stable").groupby("workload").last()
     steps, of_newest = (pd.to_numeric(one) for one in (runs.steps, newest.steps))
     off = (steps / runs.workload.map(of_newest) - 1).abs()
-    older = runs.workload.map(newest.recipe).ne(runs.recipe) | off.gt(_SAME_STEPS)
+    unknown = steps.isna() & runs.workload.map(of_newest).notna()
+    older = runs.workload.map(newest.recipe).ne(runs.recipe) | off.gt(_SAME_STEPS) | unknown
     return runs[~(older & runs.index.isin(own.index))]
+
+
+def of_known_length(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs without own trainings of which nobody knows how many steps the whole has.
+
+    Args:
+        runs: runs.csv.
+    """
+    is_own = runs.framework.eq(OWN_TRAINING) & runs.source_id.eq(OWN)
+    return runs[~is_own | runs.steps.notna()]
 
 
 def has_all_samples(rows: pd.DataFrame, complete: pd.Series) -> pd.Series:

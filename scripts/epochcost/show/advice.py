@@ -12,6 +12,7 @@ from epochcost.money.elsewhere import ESTIMATED, FITS
 from epochcost.record.types import OWN_TRAINING
 from epochcost.show.wording import amounts, names, remarks
 from epochcost.statistics import spread
+from epochcost.statistics.own import UNIT_STEPS
 
 # Rows of the table, all lines, and columns.
 _ROWS, _LINES, WIDTH = 4, 10, 100
@@ -44,6 +45,8 @@ def text(
         again: sentences about its runs whose time says nothing (`answer.unusable`).
         length: of the training, such as `50 epochs`, where it was asked for.
     """
+    if not length and any(remarks.of_length(row) for row in options.itertuples()):
+        length = f"{UNIT_STEPS:,} steps (for the whole say steps=N)"
     options = options.assign(apart=names.tell_apart(options))
     context = options[options.context.fillna("").ne("")]
     options = options[options.context.fillna("").eq("")]
@@ -197,7 +200,8 @@ def _notes(option: pd.Series) -> list[str]:
     notes = [] if option.price_kind == "on_demand" else [names.price_kind(option.price_kind)]
     if option.evidence == "measured" and option.runs == 1:
         notes.append("a single run")
-    said = [note for note in remarks.of_option(option) if note != "predicted"]
+    is_above = {"predicted", *remarks.of_length(option)}  # in the sentence, in the heading
+    said = [note for note in remarks.of_option(option) if note not in is_above]
     return [*notes, *said]
 
 

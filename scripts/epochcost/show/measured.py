@@ -10,7 +10,7 @@ from epochcost.show.wording import amounts
 from epochcost.statistics import own as statistics
 from epochcost.statistics.own import Total
 
-_UNIT_STEPS, _UNIT_SAMPLES = 1000, 1_000_000
+_UNIT_SAMPLES = 1_000_000
 
 
 def lines(record: Record, path: Path, price: float | None) -> list[str]:
@@ -35,7 +35,8 @@ def lines(record: Record, path: Path, price: float | None) -> list[str]:
     said += [f"watching was incomplete: {problem}" for problem in own.problems]
     said.append(f"record: {os.path.relpath(path)}")
     if own.ended != "failed":
-        said.append(f"other machines: snakemake advise --config workload={name}")
+        asked = "" if statistics.whole(own).steps else " steps=N"
+        said.append(f"other machines: snakemake advise --config workload={name}{asked}")
     return [f"epochcost: {line}" for line in said]
 
 
@@ -53,10 +54,8 @@ def _time(name: str, own: Own, total: Total) -> str:
     spent = sum(one.seconds for one in own.stretches)
     if waited > 0.01 * spent:
         step += f", {waited / spent:.0%} of it waiting for data"
-    if total.loop_s is None:
-        return (
-            f"{name}: {step}; the number of steps is not known: say --total-steps N for the whole"
-        )
+    if total.steps is None:
+        return f"{name}: {step}; how many there are is not known"
     whole = total.start_s + total.loop_s + (total.end_s or 0.0)
     if not total.predicted:
         return f"{name} took {amounts.seconds(whole)} here (measured, {own.steps} steps; {step})"
@@ -69,11 +68,12 @@ def _time(name: str, own: Own, total: Total) -> str:
 def _cost(own: Own, total: Total, price: float | None) -> list[str]:
     if price is None:
         return ["for the cost, say --price USD_AN_HOUR"]
-    if total.loop_s is not None:
+    if total.steps is not None:
         whole = total.start_s + total.loop_s + (total.end_s or 0.0)
         usd = amounts.dollars(whole * price / HOUR_S)
         return [f"that costs {usd} at {amounts.price(price)} an hour"]
-    steps = f"{amounts.dollars(_UNIT_STEPS * total.step_s * price / HOUR_S)} for 1,000 steps"
+    usd = statistics.UNIT_STEPS * total.step_s * price / HOUR_S
+    steps = f"{amounts.dollars(usd)} for {statistics.UNIT_STEPS:,} steps"
     for count, unit in ((own.samples, "samples"), (own.tokens, "tokens")):
         if count:
             usd = _UNIT_SAMPLES / count * total.step_s * price / HOUR_S

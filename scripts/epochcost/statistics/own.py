@@ -17,6 +17,8 @@ _FEWEST = 3
 _REGULAR = 0.1
 # What marks a step after all that a turn of a loop does, an evaluation included.
 _AT_THE_END_OF_TURNS = ("epochcost.steps", "tqdm")
+# What the times are of where nobody knows how many steps there are.
+UNIT_STEPS = 1000
 _NOT_FINISHED = ("stable", "limit", "steps", "failed")
 
 
@@ -29,7 +31,10 @@ class Total:
     prediction only the evaluation or checkpoint that is due then. low_s, high_s: of start and loop,
     holding 95 of 100; None where they were measured. step_s: a step once warmed up, with its share
     of the gaps. lower_limit: whether an evaluation or a checkpoint is to come that was not seen
-    yet, so that the whole takes longer. None where nothing says how many steps there are.
+    yet, so that the whole takes longer.
+
+    Where nothing says how many steps there are, `steps` is None and the times are of UNIT_STEPS;
+    without a step after the first one they are None.
     """
 
     steps: int | None
@@ -59,9 +64,12 @@ def total(own: Own, deviation: float) -> Total:
         return Total(own.steps, own.start_s, seen_s, own.end_s, None, None, each, False, False)
     pace = _pace(own, _warmed_up(own.stretches))
     late = own.period is not None and own.resumed_at % own.period + own.steps < own.period
-    if own.planned is None or not pace.step_s:
-        each = pace.with_gaps_s
-        return Total(None, own.start_s, None, None, None, None, each, True, late)
+    if not pace.step_s:
+        return Total(None, own.start_s, None, None, None, None, 0.0, True, late)
+    if own.planned is None:
+        loop_s = UNIT_STEPS * pace.with_gaps_s
+        low, high = _range(own.start_s, loop_s, UNIT_STEPS * pace.error_s, deviation, pace)
+        return Total(None, own.start_s, loop_s, 0.0, low, high, pace.with_gaps_s, True, late)
     whole = max(own.steps, own.planned - own.resumed_at)
     more = whole - own.steps
     due, last = pace.gaps_due(whole)
@@ -71,13 +79,8 @@ def total(own: Own, deviation: float) -> Total:
     else:
         end_s = 0.0
     loop_s = seen_s + more * pace.step_s + due * pace.gap_s
-    both_s = own.start_s + loop_s
-    around = math.hypot(more * pace.error_s / both_s, _between(deviation, pace))
-    # Of another run, too, which may take less than this one has taken so far.
-    factor = math.exp(REACH * around)
-    low, high = both_s / factor, both_s * factor
-    each = pace.with_gaps_s
-    return Total(whole, own.start_s, loop_s, end_s, low, high, each, True, late)
+    low, high = _range(own.start_s, loop_s, more * pace.error_s, deviation, pace)
+    return Total(whole, own.start_s, loop_s, end_s, low, high, pace.with_gaps_s, True, late)
 
 
 def whole(own: Own) -> Total:
@@ -156,6 +159,15 @@ def _error(stretches: tuple[Stretch, ...]) -> float:
     alike = min(0.9, max(0.0, products / sum(value**2 for value in off)))
     effective = max(1.0, len(each) * (1 - alike) / (1 + alike))
     return math.sqrt(variance / effective)
+
+
+def _range(
+    start_s: float, loop_s: float, error_s: float, deviation: float, pace: _Pace
+) -> tuple[float, float]:
+    """Of start and loop in another run, too, which may take less than this one took so far."""
+    both_s = start_s + loop_s
+    factor = math.exp(REACH * math.hypot(error_s / both_s, _between(deviation, pace)))
+    return both_s / factor, both_s * factor
 
 
 def _between(deviation: float, pace: _Pace) -> float:

@@ -5,9 +5,11 @@ import pandas as pd
 from epochcost.frameworks.variants import TUNED
 from epochcost.money import prices
 from epochcost.money.elsewhere import ESTIMATED, PUBLISHED
+from epochcost.record.types import OWN_TRAINING
 from epochcost.results.rows import OWN, RANDOM
 from epochcost.show.wording import amounts, names
 from epochcost.statistics.intervals import CONFIDENCE
+from epochcost.statistics.own import UNIT_STEPS
 
 # Records of early versions do not tell hosts with one machine id apart.
 MIXED_HOSTS = "hosts may be mixed"
@@ -21,6 +23,7 @@ MEANING = {
     "measured by the project": "it came with the clone",
     "the log of": "a study published the log of another one once more",
     "epochs, not": "trained for other epochs than the baseline",
+    "of 1,000 steps": "nobody knows how many steps the own training has",
     "different recipe": "another recipe than today's entry of the workload",
     "batch size": "another batch size than the recipe's",
     "nothing beat the defaults": "`tuned` trained with the defaults",
@@ -37,7 +40,7 @@ MEANING = {
 
 def of_row(row) -> list[str]:
     """What a reader must know about a row before comparing it."""
-    notes = of_data(row)
+    notes = of_data(row) + of_length(row)
     if row.predicted:
         notes.append("predicted")
     if pd.notna(row.shipped) and row.shipped:
@@ -80,7 +83,7 @@ def interval_of(row) -> tuple[float, float]:
 
 def of_option(option) -> list[str]:
     """What a reader must know about an option (a row of options.csv)."""
-    notes = ["predicted"] * bool(option.predicted) + of_data(option)
+    notes = ["predicted"] * bool(option.predicted) + of_data(option) + of_length(option)
     notes += of_search(option) + of_noise(option) + of_machines(option)
     notes += [MIXED_HOSTS] * bool(option.mixed_hosts)
     return notes + ["if never interrupted"] * (option.price_kind in prices.INTERRUPTIBLE)
@@ -92,6 +95,12 @@ def of_offer(option) -> list[str]:
     notes = [] if kind == prices.ON_DEMAND else [f"{names.price_kind(kind)} price"]
     notes += ["as published"] * (option.evidence == PUBLISHED)
     return notes + ["estimated"] * (option.evidence == ESTIMATED) + of_option(option)
+
+
+def of_length(row) -> list[str]:
+    """Of how many steps the time of an own training is whose whole number is unknown."""
+    unknown = row.framework == OWN_TRAINING and pd.isna(row.steps)
+    return [f"of {UNIT_STEPS:,} steps"] if unknown else []
 
 
 def of_noise(row) -> list[str]:
