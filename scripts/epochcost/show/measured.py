@@ -20,7 +20,7 @@ def lines(record: Record, path: Path, price: float | None) -> list[str]:
         path: of the record.
         price: USD an hour of this machine; None where that is not known.
     """
-    own, name = record.own, record.run.workload
+    own, name, onward = record.own, record.run.workload, []
     if own.ended == "failed":
         said = [_failed(name, own)]
     elif why := usable.why_unusable(record):
@@ -31,13 +31,12 @@ def lines(record: Record, path: Path, price: float | None) -> list[str]:
     else:
         total = statistics.whole(own)
         said = [_time(name, own, total), *_cost(own, total, price)]
+        asked = "" if total.steps else " steps=N"
+        onward = [f"other machines: snakemake advise --config workload={name}{asked}"]
     said += [f"flag: {flag}" for flag in record.noise.flags]
     said += [f"watching was incomplete: {problem}" for problem in own.problems]
     said.append(f"record: {os.path.relpath(path)}")
-    if own.ended != "failed":
-        asked = "" if statistics.whole(own).steps else " steps=N"
-        said.append(f"other machines: snakemake advise --config workload={name}{asked}")
-    return [f"epochcost: {line}" for line in said]
+    return [f"epochcost: {line}" for line in [*said, *onward]]
 
 
 def _failed(name: str, own: Own) -> str:
