@@ -31,7 +31,7 @@ MEANING = {
     "recipe": "hash of the workload's entry as it was trained",
     "own_recipe": "whether that is today's entry, but for the batch size",
     "epochs": "passes over the training data; of a quick run those that it predicts",
-    "steps": "of an own training; empty where nobody knows: then times are of 1,000 steps",
+    "steps": "of an own training; empty: unknown, and times are of 1,000",
     "batch_size": "samples per step",
     "recipe_batch_size": "that of the recipe",
     "vcpus": "cores that the run might use",

@@ -219,6 +219,15 @@ def test_of_two_machines_of_one_name_it_is_said_which_has_no_price(relative):
     plt.close(figure)
 
 
+def test_no_word_of_a_name_stands_alone(relative):
+    shown = rows_of(relative())
+    shown["hardware_label"] = "AMD EPYC 9B45 (Turin), 2 of 192 cores"
+    figure = dots.draw(shown, "mnist_mlp", BASE, HERE)
+    for label in figure.axes[0].get_yticklabels():
+        assert label.get_text().startswith("AMD EPYC 9B45 (Turin),\n2 of 192 cores\n")
+    plt.close(figure)
+
+
 @pytest.mark.parametrize("workload", ["mnist_mlp", "catsdogs_resnet50"])
 @pytest.mark.parametrize("slow", [0.012, 123.4])
 def test_titles_are_short(relative, workload, slow):

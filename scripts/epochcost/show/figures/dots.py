@@ -258,12 +258,20 @@ def _machines(axes, shown: pd.DataFrame, order: list[str], length: int) -> None:
     texts = []
     for line in order:
         name, kind = line.split("\n")
-        texts.append("\n".join([*textwrap.wrap(name, length, max_lines=2, placeholder="…"), kind]))
+        texts.append("\n".join([*_in_two(name, length), kind]))
     axes.set_yticks(range(len(order)), texts, fontsize=8.5)
     for tick, line in zip(axes.get_yticklabels(), order, strict=True):
         tick.set_fontweight("bold" if line in here else "normal")
     axes.tick_params(axis="y", length=0)
     axes.spines[["right", "left"]].set_visible(False)
+
+
+def _in_two(name: str, length: int) -> list[str]:
+    """A name in at most two lines of much the same length, so that no word stands alone."""
+    widths = range(len(name) // 2, length)
+    both = (textwrap.wrap(name, width) for width in widths)
+    cut = textwrap.wrap(name, length, max_lines=2, placeholder="…")
+    return next((lines for lines in both if len(lines) == 2), cut) if len(cut) == 2 else cut
 
 
 def _scales(axes, panel: Panel, one: float) -> None:

@@ -23,7 +23,7 @@ MEANING = {
     "measured by the project": "it came with the clone",
     "the log of": "a study published the log of another one once more",
     "epochs, not": "trained for other epochs than the baseline",
-    "of 1,000 steps": "nobody knows how many steps the own training has",
+    "of 1,000 steps": "how many an own training has is unknown",
     "different recipe": "another recipe than today's entry of the workload",
     "batch size": "another batch size than the recipe's",
     "nothing beat the defaults": "`tuned` trained with the defaults",
