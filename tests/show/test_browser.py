@@ -4,16 +4,22 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import measured
 import pytest
 
 from epochcost import ROOT
+from epochcost.measure import machine
+from epochcost.record.names import path_of
+from epochcost.record.types import Record, encoded
 
 pytestmark = pytest.mark.slow
 
 PYTHON = ROOT / ".venvs/docs/bin/python"
+# The machine with the most workloads.
+LARGEST = "9552f777d6a3"
 PRICE = {"price": {"per_hour_usd": 0.1, "kind": "on_demand"}}
 
 
@@ -22,18 +28,34 @@ def script(name: str, *words: object) -> None:
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory) -> Path:
-    """The page of all shipped measurements, as if each was made here."""
+@pytest.fixture(scope="module", params=["measured here", "measured elsewhere"])
+def report(request, tmp_path_factory) -> Path:
+    """The page of all shipped measurements as own ones, of this machine or not."""
     folder = tmp_path_factory.mktemp("page")
-    tables, figures = folder / "tables", folder / "figures"
-    script("runs.py", "--records", measured.folder(), "--output", tables)
+    tables, figures, runs = folder / "tables", folder / "figures", folder / "runs"
+    for one in _as_seen_from_here(request.param == "measured here"):
+        path = path_of(one, runs)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(encoded(one))
+    script("runs.py", "--records", runs, "--output", tables)
     script("costs.py", "--tables", tables, "--output", tables, "--settings", json.dumps(PRICE))
     script("figures.py", "--tables", tables, "--output", figures)
-    words = ("--tables", tables, "--figures", figures, "--records", measured.folder())
+    words = ("--tables", tables, "--figures", figures, "--records", runs)
     page = folder / "report.html"
     script("report.py", *words, "--report", page, "--answer", folder / "answer.txt")
     return page
+
+
+def _as_seen_from_here(is_here: bool) -> list[Record]:
+    """The shipped records, of which those of one machine were made on this one, or none was."""
+    here, found = machine.facts().id, measured.read()
+    if is_here == any(one.machine.id == here for one in found):
+        return found
+    before, after = (LARGEST, here) if is_here else (here, "0" * 12)
+    return [
+        replace(one, machine=replace(one.machine, id=after)) if one.machine.id == before else one
+        for one in found
+    ]
 
 
 @pytest.fixture(scope="module")

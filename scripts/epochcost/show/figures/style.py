@@ -141,16 +141,24 @@ _IDLE = (
     (re.compile(r' transform="rotate\(-0 [^)]*\)"'), ""),
     (re.compile(r"\s*\n\s*"), " "),
 )
+# In tags alone: numbers and words in texts are values.
+_TAG = re.compile(r"<[^>]*>")
 
 
 def _slim(svg: str) -> str:
-    """An SVG without what is idle in it, in half the bytes."""
-    body = svg.split("<svg", 1)[1]
+    """An SVG without what is idle in it, each style written once: in a third of the bytes."""
+    body = "<svg" + svg.split("<svg", 1)[1]
     for idle, instead in _IDLE:
         body = idle.sub(instead, body)
-    # In tags alone: numbers in texts are values.
-    body = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), f"<svg{body}")
-    return f"{body}\n"
+    body = _TAG.sub(lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), body)
+    names: dict[str, str] = {}
+
+    def named(style: re.Match[str]) -> str:
+        return f'class="{names.setdefault(style[1], f"s{len(names)}")}"'
+
+    body = _TAG.sub(lambda tag: re.sub(r'style="([^"]*)"', named, tag[0]), body)
+    rules = "".join(f" .{name}{{{style}}}" for style, name in names.items())
+    return body.replace("</style>", f"{rules}</style>", 1) + "\n"
 
 
 @dataclass
