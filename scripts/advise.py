@@ -36,8 +36,8 @@ def main() -> None:
     here, chosen, said = machine.facts().id, [], []
     for workload in [asked.workload] if asked.workload else asked.workloads:
         found = options[options.workload.eq(workload)].reset_index(drop=True)
-        found = wishes.as_long(found, asked)
         unpriced = cost_tables.without_price_of(relative[relative.workload.eq(workload)])
+        found, unpriced = wishes.as_long(found, unpriced, asked)
         again = answer.unusable(runs[runs.workload.eq(workload)], here)
         if found.empty and workload in counts:
             said.append(advice.nothing_left(workload, counts[workload]))

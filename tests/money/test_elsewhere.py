@@ -18,6 +18,7 @@ from epochcost.results.spreads import known as spreads_of
 from epochcost.settings import Settings
 from epochcost.show import advice, page
 from epochcost.show.figures import frontier
+from epochcost.show.wording import amounts
 
 CATALOGUE = schemas.read("hardware")
 BY_RATIOS = {"A100-80GB", "A100-40GB", "A100", "H100", "B200"}
@@ -249,11 +250,14 @@ def test_wishes_are_met(fresh, knowledge):
     assert len(left(exclude=["hetzner"])) == len(fresh)
 
 
+def as_long(options, **length):
+    """The options for so many epochs or steps."""
+    return wishes.as_long(options, options.head(0), asked(**length))[0]
+
+
 def test_more_epochs_take_as_much_longer_and_start_once(fresh):
     before = fresh[fresh.workload.eq("cifar10_cnn")].rename_axis("row").reset_index()
-    same, longer = (
-        wishes.as_long(before, asked(epochs=epochs)).sort_values("row") for epochs in (20, 2000)
-    )
+    same, longer = (as_long(before, epochs=epochs).sort_values("row") for epochs in (20, 2000))
     for column in ("time_s", "elapsed_high", "billed_usd", "billed_low", "cheapest_probability"):
         assert same[column].to_numpy() == pytest.approx(before[column].to_numpy(), nan_ok=True)
     assert longer.time_s.to_numpy() == pytest.approx(100 * before.time_s.to_numpy())
@@ -263,20 +267,33 @@ def test_more_epochs_take_as_much_longer_and_start_once(fresh):
     text = advice.text("cifar10_cnn", longer.reset_index(drop=True), length="2000 epochs")
     assert "cifar10_cnn: one training of 2000 epochs" in text
     with pytest.raises(InputError, match="cifar10_cnn is counted in epochs; say epochs=2"):
-        wishes.as_long(before, asked(steps=2))
+        as_long(before, steps=2)
 
 
 def test_an_own_training_is_as_long_as_its_steps(fresh):
     own = fresh[fresh.workload.eq("cifar10_cnn")].assign(framework="own", epochs=1.0, steps=500.0)
-    longer = wishes.as_long(own, asked(steps=5_000)).sort_values("time_s")
+    longer = as_long(own, steps=5_000).sort_values("time_s")
     assert longer.time_s.to_numpy() == pytest.approx(10 * own.time_s.sort_values().to_numpy())
     assert longer.steps.eq(5_000).all() and longer.epochs.eq(1).all()
     unknown = own.assign(steps=float("nan"))
     assert "of 1,000 steps (for the whole say steps=N)" in advice.text("cifar10_cnn", unknown)
-    doubled = wishes.as_long(unknown, asked(steps=2_000)).sort_values("time_s")
+    doubled = as_long(unknown, steps=2_000).sort_values("time_s")
     assert list(doubled.time_s) == pytest.approx(list(2 * own.time_s.sort_values()))
     with pytest.raises(InputError, match="cifar10_cnn is counted in steps; say steps=50"):
-        wishes.as_long(own, asked(epochs=50))
+        as_long(own, epochs=50)
+
+
+@pytest.mark.parametrize(
+    ("steps", "length", "said"),
+    [(None, "", "1,000 steps"), (2_000, "2000 steps", "2000 steps")],
+)
+def test_what_has_no_price_is_as_long_as_is_asked_for(fresh, steps, length, said):
+    own = fresh[fresh.workload.eq("cifar10_cnn")].head(1)
+    own = own.assign(framework="own", steps=float("nan"), hardware_label="here", predicted=True)
+    none, unpriced = wishes.as_long(own.head(0), own, asked(steps=steps))
+    text = advice.text("cifar10_cnn", none, unpriced=unpriced, length=length)
+    time = amounts.seconds(own.time_s.iloc[0] * (2 if steps else 1))
+    assert f"here; predicted {time} of {said} without its start" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(

@@ -237,8 +237,7 @@ def as_long(options: pd.DataFrame, unit: str, number: int, rental: Rental) -> pd
         unit: `epochs` or `steps`.
         number: how many of them.
     """
-    of_each = options[unit].astype(float).fillna(UNIT_STEPS)
-    factor, around = number / of_each, options.elapsed_s - options.time_s
+    factor, around = times_longer(options, unit, number), options.elapsed_s - options.time_s
     longer = options.assign(
         **{unit: float(number)},
         context=options.context.fillna(""),
@@ -249,6 +248,11 @@ def as_long(options: pd.DataFrame, unit: str, number: int, rental: Rental) -> pd
     groups = _costed(longer, rental).groupby("workload", sort=True)
     judged = [_judged(group, rental) for _, group in groups]
     return pd.concat(judged or [longer], ignore_index=True).reindex(columns=options.columns)
+
+
+def times_longer(rows: pd.DataFrame, unit: str, number: int) -> pd.Series:
+    """How many times as long as each row's training one of so many epochs or steps is."""
+    return number / rows[unit].astype(float).fillna(UNIT_STEPS)
 
 
 def ends_by(options: pd.DataFrame, deadline_s: float) -> pd.DataFrame:

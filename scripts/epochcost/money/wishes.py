@@ -60,26 +60,33 @@ def meeting(
     return options if kept.all() else with_frontier(options[kept])
 
 
-def as_long(options: pd.DataFrame, asked: Settings) -> pd.DataFrame:
-    """The options for as many epochs or steps as are asked for, where any are.
+def as_long(
+    options: pd.DataFrame, unpriced: pd.DataFrame, asked: Settings
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both for as many epochs or steps as are asked for, where any are.
 
     Args:
         options: of options.csv, those that are asked about.
+        unpriced: of relative.csv, those of the same workloads.
         asked: its `epochs`, `steps` and `billing`.
 
     Raises:
         InputError: an own training is counted in steps, and any other in epochs.
     """
-    is_own = options.framework.eq(OWN_TRAINING)
-    for unit, other, counted_so in (("epochs", "steps", ~is_own), ("steps", "epochs", is_own)):
+    for unit, other in (("epochs", "steps"), ("steps", "epochs")):
         number = getattr(asked, unit)
-        if number is None or options.empty:
+        if number is None:
             continue
-        if not counted_so.all():
-            name = options.workload[~counted_so].iloc[0]
-            raise InputError(f"config: {unit}: {name} is counted in {other}; say {other}={number}")
-        options = choices.as_long(options, unit, number, Rental(**dict(asked.billing)))
-    return options
+        for rows in (options, unpriced):
+            counted_so = rows.framework.eq(OWN_TRAINING).eq(unit == "steps")
+            for name in rows.workload[~counted_so]:
+                said = f"{name} is counted in {other}; say {other}={number}"
+                raise InputError(f"config: {unit}: {said}")
+        if len(options):
+            options = choices.as_long(options, unit, number, Rental(**dict(asked.billing)))
+        longer = choices.times_longer(unpriced, unit, number)
+        unpriced = unpriced.assign(**{unit: float(number)}, time_s=unpriced.time_s * longer)
+    return options, unpriced
 
 
 def _is(values: pd.Series, wanted: str, key: str) -> pd.Series:

@@ -361,7 +361,9 @@ def times_of(record: Record) -> tuple[float | None, float | None, float | None]:
         whole = own.whole(record.own)
         if whole.loop_s is None or not whole.predicted:
             return whole.loop_s, None, None
-        return whole.loop_s, whole.low_s - whole.start_s, whole.high_s - whole.start_s
+        # As far off as start and loop together may be.
+        share = whole.loop_s / (whole.start_s + whole.loop_s)
+        return whole.loop_s, share * whole.low_s, share * whole.high_s
     if record.run.scale == QUICK:
         prediction = predict(record)
         return prediction.seconds, prediction.low, prediction.high

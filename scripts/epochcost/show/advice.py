@@ -45,17 +45,17 @@ def text(
         again: sentences about its runs whose time says nothing (`answer.unusable`).
         length: of the training, such as `50 epochs`, where it was asked for.
     """
-    if not length and any(remarks.of_length(row) for row in options.itertuples()):
-        length = f"{UNIT_STEPS:,} steps (for the whole say steps=N)"
     options = options.assign(apart=names.tell_apart(options))
     context = options[options.context.fillna("").ne("")]
     options = options[options.context.fillna("").eq("")]
     is_estimated = options.evidence.eq(ESTIMATED)
     known, estimated = options[~is_estimated], options[is_estimated]
-    notes = [*_unpriced(unpriced), *again]
+    notes = [*_unpriced(unpriced, length), *again]
     if options.empty:
         lines = [f"{workload}: no machine that can be had is known.", *notes, *_context(context)]
-        return _joined([*lines, *_next(workload, bool(_unpriced(unpriced) or again))])
+        return _joined([*lines, *_next(workload, bool(notes))])
+    if not length and any(remarks.of_length(row) for row in options.itertuples()):
+        length = f"{UNIT_STEPS:,} steps (for the whole say steps=N)"
     marks = recommended(options, deadline_s, budget_usd)
     best = known if len(known) else estimated
     lines = [
@@ -280,7 +280,7 @@ def _terms(options: pd.DataFrame) -> str:
     )
 
 
-def _unpriced(rows: pd.DataFrame | None) -> list[str]:
+def _unpriced(rows: pd.DataFrame | None, length: str) -> list[str]:
     """The best of one's own machines that cannot be compared, and how many more there are."""
     if rows is None or rows.empty:
         return []
@@ -288,9 +288,10 @@ def _unpriced(rows: pd.DataFrame | None) -> list[str]:
     best = machines.iloc[0]
     predicted = "predicted " if best.predicted else ""
     more = f" and {len(machines) - 1} more" if len(machines) > 1 else ""
+    of = f" of {length}" if length else "".join(f" {one}" for one in remarks.of_length(best))
     return [
         f"Timed without a price: {best.hardware_label}{more}; {predicted}"
-        f"{amounts.seconds(best.time_s)} without its start "
+        f"{amounts.seconds(best.time_s)}{of} without its start "
         f"with {names.framework(best.framework, best.variant)}. "
         "For this machine: price=USD_AN_HOUR."
     ]
