@@ -32,7 +32,7 @@ def main() -> None:
         known = {*workloads.read().recipes, *runs.workload}
         errors.check_name("workload", asked.workload, known)
     lengths = {"epochs": asked.epochs, "steps": asked.steps}
-    length = "".join(f"{number} {unit}" for unit, number in lengths.items() if number)
+    length = "".join(f"{number:,} {unit}" for unit, number in lengths.items() if number)
     here, chosen, said = machine.facts().id, [], []
     for workload in [asked.workload] if asked.workload else asked.workloads:
         found = options[options.workload.eq(workload)].reset_index(drop=True)

@@ -293,7 +293,7 @@ def test_what_has_no_price_is_as_long_as_is_asked_for(fresh, steps, length, said
     none, unpriced = wishes.as_long(own.head(0), own, asked(steps=steps))
     text = advice.text("cifar10_cnn", none, unpriced=unpriced, length=length)
     time = amounts.seconds(own.time_s.iloc[0] * (2 if steps else 1))
-    assert f"here; predicted {time} of {said} without its start" in " ".join(text.split())
+    assert f"here; predicted {time} for {said} without its start" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(

@@ -288,10 +288,10 @@ def _unpriced(rows: pd.DataFrame | None, length: str) -> list[str]:
     best = machines.iloc[0]
     predicted = "predicted " if best.predicted else ""
     more = f" and {len(machines) - 1} more" if len(machines) > 1 else ""
-    of = f" of {length}" if length else "".join(f" {one}" for one in remarks.of_length(best))
+    lasting = f" for {length}" if length else "".join(f" {one}" for one in remarks.of_length(best))
     return [
         f"Timed without a price: {best.hardware_label}{more}; {predicted}"
-        f"{amounts.seconds(best.time_s)}{of} without its start "
+        f"{amounts.seconds(best.time_s)}{lasting} without its start "
         f"with {names.framework(best.framework, best.variant)}. "
         "For this machine: price=USD_AN_HOUR."
     ]

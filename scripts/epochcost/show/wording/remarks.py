@@ -23,7 +23,7 @@ MEANING = {
     "measured by the project": "it came with the clone",
     "the log of": "a study published the log of another one once more",
     "epochs, not": "trained for other epochs than the baseline",
-    "of 1,000 steps": "how many an own training has is unknown",
+    "for 1,000 steps": "how many an own training has is unknown",
     "different recipe": "another recipe than today's entry of the workload",
     "batch size": "another batch size than the recipe's",
     "nothing beat the defaults": "`tuned` trained with the defaults",
@@ -100,7 +100,7 @@ def of_offer(option) -> list[str]:
 def of_length(row) -> list[str]:
     """Of how many steps the time of an own training is whose whole number is unknown."""
     unknown = row.framework == OWN_TRAINING and pd.isna(row.steps)
-    return [f"of {UNIT_STEPS:,} steps"] if unknown else []
+    return [f"for {UNIT_STEPS:,} steps"] if unknown else []
 
 
 def of_noise(row) -> list[str]:
