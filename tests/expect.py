@@ -1,10 +1,15 @@
-"""Commands as a user gives them, and what is expected of those that refuse."""
+"""Commands as a user gives them, what is expected of those that refuse, and waits."""
 
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 
 from epochcost import ROOT
+
+# What a wait takes at most. Nothing is slow enough to need it, on however busy a machine.
+LONGEST_S = 900
 
 
 def script(name: str, *words, check: bool = True, cwd=ROOT, **environment: str):
@@ -40,3 +45,21 @@ def refused(done: subprocess.CompletedProcess, said: str = "") -> str:
     (line,) = [line for line in lines if said in line] or [f"not said: {said}\n{printed[-4000:]}"]
     assert line.startswith("epochcost: "), line
     return line
+
+
+def wait_until(
+    reached: Callable[[], object],
+    what: str,
+    in_vain: Callable[[], bool] = lambda: False,
+    every_s: float = 0.05,
+) -> None:
+    """Until something is so.
+
+    Args:
+        what: it is, for who reads that it was not.
+        in_vain: whether it cannot come any more.
+    """
+    end = time.monotonic() + LONGEST_S
+    while not reached():
+        assert time.monotonic() < end and not in_vain(), f"in vain: {what}"
+        time.sleep(every_s)

@@ -2,11 +2,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
 import pytest
+from expect import wait_until
 from observed import typed
 
 from epochcost import ROOT, files
@@ -501,9 +501,7 @@ def test_a_search_that_is_ended_leaves_no_training_behind(tmp_path):
             *("--data", tmp_path, "--records", tmp_path, "--output", tmp_path / "tuned.yaml"),
         ]
     )
-    while not started.exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    wait_until(started.exists, "it trains", lambda: process.poll() is not None)
     process.terminate()
     assert process.wait(20) == 128 + signal.SIGTERM
     with pytest.raises(ProcessLookupError):

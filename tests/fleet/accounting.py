@@ -95,8 +95,8 @@ def _start_database(
 
 
 def _wait_for(answer: Callable[[], str]) -> None:
-    """Until a command does not fail any more; raises what it said last after half a minute."""
-    end = time.monotonic() + 30
+    """Until a command does not fail any more; raises what it said last after two minutes."""
+    end = time.monotonic() + 120
     while True:
         try:
             answer()

@@ -16,16 +16,15 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+from expect import wait_until
 from fleet import accounting
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "squeue")
 NODES = ("cpu16-0", "cpu1-0", "k80-0")
-LONGEST_S = 900  # of a wait
 EPOCHS = 10  # of a full training that a test sends: enough for all that may befall it
 _PATH = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin"
 _DEVICES = ("/dev/null", "/dev/zero")
@@ -206,12 +205,12 @@ class Slurm:
     def wait(
         self, reached: Callable[[], bool], what: str, in_vain: Callable[[], bool] = lambda: False
     ) -> None:
-        """Long enough for a machine that is busy with other tests; not on when it is in vain."""
-        end = time.monotonic() + LONGEST_S
-        while not reached():
-            if time.monotonic() > end or in_vain():
-                raise AssertionError(f"in vain: {what}\n{self.story()}")
-            time.sleep(0.1)
+        """As `expect.wait_until`; in vain, it tells what Slurm says."""
+        try:
+            wait_until(reached, what, in_vain, every_s=0.1)
+        except AssertionError as error:
+            error.add_note(self.story())
+            raise
 
     def stop(self) -> None:
         """End everything that was started, also what jobs left behind."""

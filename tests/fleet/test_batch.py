@@ -3,11 +3,11 @@
 import json
 import signal
 import subprocess
-import time
 
 import pytest
 import yaml
 from clones import make_clone
+from expect import wait_until
 
 from epochcost import ROOT
 
@@ -103,24 +103,16 @@ def test_a_record_that_was_made_after_a_kill_is_not_paid_twice(batch, tmp_path):
             cwd=batch.clone.folder, env=batch.clone.environment, stdout=log, stderr=log,
         )  # fmt: skip
         # The machine goes on when who asked for it is gone.
-        wait_for(lambda: list(tmp_path.glob("machine-*/workdir/**/train.py")))
+        wait_until(lambda: list(tmp_path.glob("machine-*/workdir/**/train.py")), "it trains")
         call.send_signal(signal.SIGKILL)
         call.wait()
-    wait_for(lambda: list(tmp_path.glob("bucket/runs/**/default-*.json")))
+    wait_until(lambda: list(tmp_path.glob("bucket/runs/**/default-*.json")), "a record")
     assert batch.clone.records() == before
     batch.clone.run("python", "scripts/unlock.py")
     done, asked = batch(*words, folder=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:] + done.machines[-3000:]
     assert asked == []
     assert len(batch.clone.records()) == len(before) + 1
-
-
-def wait_for(happened, seconds=240):
-    """Until something is true."""
-    end = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.2)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 
 import pytest
 from clones import make_clone
+from expect import wait_until
 
 from epochcost import ROOT
 from epochcost.record import record as records
@@ -58,10 +58,10 @@ def host(ssh, tmp_path_factory, pythons):
     for name in (".venv", ".venvs"):
         (folder / name).symlink_to(ROOT / name)
     address = f"{getpass.getuser()}@127.0.0.1"
-    deadline = time.monotonic() + 20
-    while subprocess.run([*ssh.split(), address, "true"], capture_output=True).returncode:
-        assert time.monotonic() < deadline, "the ssh server does not answer"
-        time.sleep(0.2)
+    asked = [*ssh.split(), address, "true"]
+    wait_until(
+        lambda: subprocess.run(asked, capture_output=True).returncode == 0, "the ssh server answers"
+    )
     return address, folder
 
 

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import pytest
+from expect import wait_until
 
 from epochcost import ROOT, files
 from epochcost.record import record as records
@@ -31,9 +32,11 @@ def test_a_stopped_training_is_seen(pythons, little, tmp_path):
     state = "results/checkpoints/*/*/*/*/state.json"
     try:
         # The end of the first epoch leaves a checkpoint.
-        while not any(files.read_json(path)["file"] for path in tmp_path.glob(state)):
-            assert run.poll() is None, run.stderr.read()
-            time.sleep(0.1)
+        wait_until(
+            lambda: any(files.read_json(path)["file"] for path in tmp_path.glob(state)),
+            "a checkpoint",
+            lambda: run.poll() is not None,
+        )
         os.kill(run.pid, signal.SIGSTOP)
         time.sleep(STOPPED_S)
     finally:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from expect import wait_until
 from trainings import SCHEMA, answer, train
 
 from epochcost import ROOT, files
@@ -72,10 +73,11 @@ class Killed:
 
     def wait_for(self, sign) -> None:
         """Wait until its checkpoint satisfies `sign`, or it has ended."""
-        deadline = time.monotonic() + 120
-        while self._process.poll() is None and not sign(self.state()):
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+        wait_until(
+            lambda: self._process.poll() is not None or sign(self.state()),
+            "a sign of its checkpoint",
+            every_s=0.005,
+        )
 
     def wait_for_begin(self) -> None:
         """Wait until it has taken its checkpoint over."""

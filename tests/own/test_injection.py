@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from expect import wait_until
 
 from epochcost import ROOT
 from epochcost.errors import InputError
@@ -190,8 +191,7 @@ def test_a_signal_goes_to_the_script(script):
     """)
 
     def send() -> None:
-        while not (one.folder / "began").exists():
-            time.sleep(0.05)
+        wait_until((one.folder / "began").exists, "it begins")
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=send).start()
@@ -209,8 +209,7 @@ def test_who_asks_is_told_step_time_left_and_dollars(script, capfd):
     """)
 
     def ask() -> None:
-        while not (one.folder / "half").exists():
-            time.sleep(0.05)
+        wait_until((one.folder / "half").exists, "half of it is done")
         os.kill(os.getpid(), signal.SIGUSR1)
 
     threading.Thread(target=ask).start()

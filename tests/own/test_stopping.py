@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+from expect import wait_until
 
 from epochcost.errors import InputError
 from epochcost.own.inject.probe.enough import Enough
@@ -178,8 +179,7 @@ def test_ctrl_c_is_the_scripts(script, capfd):
 
     def press() -> None:
         path = one.folder / "began"
-        while not path.exists() or not path.read_text():
-            pass
+        wait_until(lambda: path.exists() and path.read_text(), "it begins")
         for process in (os.getpid(), int(path.read_text())):
             os.kill(process, signal.SIGINT)
 

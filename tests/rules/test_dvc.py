@@ -7,11 +7,11 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 from functools import partial
 
 import pytest
 from clones import BIN, Clone, commit, git, make_clone
+from expect import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -140,9 +140,11 @@ def test_after_a_kill_the_next_call_goes_on(measured, tmp_path):
         start_new_session=True,
     )
     locks, folder = clone.folder / ".snakemake/locks", clone.folder / "results/runs"
-    while not (list(locks.glob("*")) and folder.exists()):
-        assert process.poll() is None, "it ended before it could be killed"
-        time.sleep(0.05)
+    wait_until(
+        lambda: list(locks.glob("*")) and folder.exists(),
+        "it can be killed",
+        lambda: process.poll() is not None,
+    )
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     clone.run("dvc", "repro")

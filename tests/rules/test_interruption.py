@@ -4,10 +4,10 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 from clones import BIN, make_clone
+from expect import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -26,11 +26,8 @@ def test_a_killed_run_is_continued(tmp_path, pythons):
         start_new_session=True,
     )
     folder = clone.folder / "results/runs/local/mnist_mlp/pytorch"
-    deadline = time.monotonic() + 60
-    while not (folder / ".default-1.json.part").exists():
-        assert time.monotonic() < deadline, "the training did not start"
-        assert process.poll() is None, "the run ended early"
-        time.sleep(0.1)
+    begun = folder / ".default-1.json.part"
+    wait_until(begun.exists, "the training starts", lambda: process.poll() is not None)
     os.killpg(process.pid, signal.SIGSTOP)
     # While it runs, another run is kept out, and its lock is not taken away.
     assert clone.run("python", "scripts/unlock.py").stdout == ""

@@ -12,6 +12,7 @@ import measured as shipped
 import pandas as pd
 import pytest
 from clones import BIN, make_clone
+from expect import wait_until
 from observed import put_quick_run
 
 from epochcost import ROOT
@@ -54,10 +55,7 @@ def test_a_killed_analysis_leaves_whole_files_and_is_continued(measured, begun):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    deadline = time.monotonic() + 300
-    while not (measured.folder / begun).exists():
-        assert time.monotonic() < deadline and process.poll() is None, f"{begun} did not come"
-        time.sleep(0.01)
+    wait_until((measured.folder / begun).exists, begun, lambda: process.poll() is not None, 0.01)
     time.sleep(0.3)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import kubernetes_validate
 import pytest
 import yaml
+from expect import wait_until
 
 from epochcost import ROOT, schemas
 from epochcost.errors import InputError
@@ -117,16 +117,10 @@ def test_what_a_round_measured_is_kept_however_it_ends(tmp_path, ended):
     )
     if ended in ("told", "killed"):
         new = work / "epochcost/results/runs/new.json"
-        deadline = time.monotonic() + 20
-        while not new.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(new.exists, "a record")
         process.terminate()
     if ended == "killed":
-        deadline = time.monotonic() + 20
-        while not (store / "new.json").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until((store / "new.json").exists, "it is stored")
         os.killpg(process.pid, signal.SIGKILL)
     process.wait(20)
     assert {path.name for path in store.iterdir()} == {"earlier.json", "new.json"}
