@@ -28,11 +28,16 @@ def main() -> None:
     relative, runs = tables.read(folder / "relative.csv"), tables.read_runs(folder / "runs.csv")
     counts = options.workload.value_counts()
     options = wishes.meeting(options, asked, schemas.read("hardware"), estimate.read())
+    lists = workloads.read()
+    listed = {*lists.recipes, *lists.own}
     if asked.workload:
-        known = {*workloads.read().recipes, *runs.workload}
-        errors.check_name("workload", asked.workload, known)
+        errors.check_name("workload", asked.workload, listed | {*runs.workload})
     lengths = {"epochs": asked.epochs, "steps": asked.steps}
-    length = "".join(f"{number:,} {unit}" for unit, number in lengths.items() if number)
+    length = "".join(
+        f"{number:,} {unit if number > 1 else unit[:-1]}"
+        for unit, number in lengths.items()
+        if number
+    )
     here, chosen, said = machine.facts().id, [], []
     for workload in [asked.workload] if asked.workload else asked.workloads:
         found = options[options.workload.eq(workload)].reset_index(drop=True)
@@ -42,7 +47,8 @@ def main() -> None:
         if found.empty and workload in counts:
             said.append(advice.nothing_left(workload, counts[workload]))
         else:
-            said.append(advice.text(workload, found, *limits, unpriced, again, length))
+            about = (unpriced, again, length, workload in listed)
+            said.append(advice.text(workload, found, *limits, *about))
         chosen.append(found.assign(recommended=advice.recommended(found, *limits)))
     print("\n".join(said), end="")
     table = pd.concat(chosen, ignore_index=True)

@@ -38,6 +38,7 @@ Amount = Annotated[float, Field(ge=0)]
 Rate = Annotated[float, Field(ge=0, le=1e6)]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+Length = Annotated[int, Field(ge=1, le=10**12)]
 Names = Annotated[
     list[Annotated[str, Field(min_length=1)]],
     Field(min_length=1, json_schema_extra={"uniqueItems": True}),
@@ -276,10 +277,10 @@ class Settings(Section):
     )
     deadline: Deadline | None = _doc("how long it may take: `1h`, `30min`; a number is seconds")
     budget: Amount | None = _doc("how many USD it may cost")
-    epochs: Count | None = _doc(
+    epochs: Length | None = _doc(
         "for how many epochs `advise` says it, instead of the recipe's: times in proportion"
     )
-    steps: Count | None = _doc("the same of an own training")
+    steps: Length | None = _doc("the same of an own training")
     gpu: Name | None = _doc(
         "which GPU `snakemake reference` is asked about, such as `H100`; `advise` names machines "
         "with it alone"

@@ -1,17 +1,34 @@
 """What this machine can do is a number of the right size."""
 
 import json
+import os
 import subprocess
 import sys
 
+from expect import wait_until
+
 from epochcost import ROOT
 from epochcost.measure import yardstick
+from epochcost.measure.sampler import Sampler
 
 
 def test_products_and_copies_are_measured_in_a_process_of_its_own():
     measured = yardstick.asked()
     assert 1 < measured["matmul_gflops"] < 100_000
     assert 0.5 < measured["copy_gib_s"] < 10_000
+
+
+def test_modules_where_the_user_is_are_not_ours(monkeypatch, tmp_path):
+    for name in ("re", "json", "psutil", "epochcost"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit(3)\n")
+    monkeypatch.chdir(tmp_path)
+    assert yardstick.asked()
+    alive = tmp_path / "alive"
+    alive.touch()
+    os.utime(alive, (0, 0))
+    looking = Sampler(alive=alive)
+    wait_until(lambda: alive.stat().st_mtime > 0, "a sample")
+    assert looking.stop()
 
 
 def test_a_product_has_two_operations_a_term_and_a_copy_is_read_and_written(monkeypatch):

@@ -206,8 +206,8 @@ def test_the_advice_of_a_fresh_clone_is_ten_lines_of_a_hundred_columns(fresh):
     assert "Basis: 1 run, chained, 7 networks, from H200-SXM" in text
     assert "; memory need unknown." in text, "JAX takes all of it at once"
     assert re.search(r"Surer, for about \$0\.00\d+:", text)
-    there = "python scripts/remote.py HOST vast-1x-rtx-3090-32-65536 --config workloads=cifar10_cnn"
-    assert there in text
+    there = "  python scripts/remote.py HOST vast-1x-rtx-3090-32-65536 \\\n    --config workloads="
+    assert f"{there}cifar10_cnn frameworks=keras-jax\n" in text
     said = (ROOT / "README.md").read_text().partition("where nobody measured yet:")[2]
     shown = said.split("```")[1].removeprefix("text\n")
     # The last digit of a range may differ: the command reads a spread of four digits.
@@ -266,7 +266,7 @@ def test_more_epochs_take_as_much_longer_and_start_once(fresh):
     assert (longer.billed_usd.to_numpy() > before.billed_usd.to_numpy()).all()
     text = advice.text("cifar10_cnn", longer.reset_index(drop=True), length="2000 epochs")
     assert "cifar10_cnn: one training of 2000 epochs" in text
-    with pytest.raises(InputError, match="cifar10_cnn is counted in epochs; say epochs=2"):
+    with pytest.raises(InputError, match="cifar10_cnn is counted in epochs; say epochs=N"):
         as_long(before, steps=2)
 
 
@@ -279,7 +279,14 @@ def test_an_own_training_is_as_long_as_its_steps(fresh):
     assert "of 1,000 steps (for the whole say steps=N)" in advice.text("cifar10_cnn", unknown)
     doubled = as_long(unknown, steps=2_000).sort_values("time_s")
     assert list(doubled.time_s) == pytest.approx(list(2 * own.time_s.sort_values()))
-    with pytest.raises(InputError, match="cifar10_cnn is counted in steps; say steps=50"):
+    # What was measured of another length is predicted, and says nothing of quality.
+    done = own.assign(evidence="measured", metric_value=0.75, predicted=False)
+    for steps, evidence in ((500, "measured"), (5_000, "predicted")):
+        found = as_long(done, steps=steps)
+        assert set(found.evidence) == {evidence}
+        assert found.metric_value.isna().all() == (steps != 500)
+    assert as_long(own.assign(time_s=0.0), steps=5_000).empty, "a first step alone"
+    with pytest.raises(InputError, match="cifar10_cnn is counted in steps; say steps=N"):
         as_long(own, epochs=50)
 
 
@@ -300,6 +307,7 @@ def test_what_has_no_price_is_as_long_as_is_asked_for(fresh, steps, length, said
     ("some", "said"),
     [
         ({"gpu": "L5"}, "config: gpu: unknown 'L5'; "),
+        ({"provider": "azure"}, "no machine type is of 'azure'; known: Amazon"),
         ({"provider": "nebios"}, "no machine type is of 'nebios'; did you mean 'Nebius'?"),
         ({"price_kind": "spott"}, "no option has 'spott'; did you mean 'spot'?"),
         ({"exclude": ["gce-t5"]}, "no machine type is of 'gce-t5'; did you mean 'gce-t4'?"),

@@ -11,7 +11,7 @@ from clones import make_clone
 
 from epochcost.own import recipe
 from epochcost.record import check, record
-from epochcost.record.types import document
+from epochcost.record.types import Failure, document
 from epochcost.results import rows, tables
 from epochcost.show import measured
 from epochcost.statistics import own as statistics
@@ -126,6 +126,7 @@ def test_a_machine_that_is_busy_is_said_before(clone):
         (("--hardware", "gce-p1000", "--", "true"), "did you mean 'gce-p100'"),
         (("--environment", "no.txt", "--", "true"), "no.txt is no requirements file"),
         (("--", "no-such-program"), "no-such-program"),
+        (("--workload", "mnist_mlp", "--", "true"), "mnist_mlp is a reference workload; choose"),
         (("--host=-oProxyCommand=x", "--", "true"), "is no name or address of a host"),
     ],
 )
@@ -217,6 +218,31 @@ def test_of_one_name_the_newest_code_counts(one):
         assert list(tables.of_newest_code(table).trial) == trials
 
 
+def test_newer_code_counts_once_it_has_a_time_and_its_length_is_its_own(one):
+    unknown = replace(one.own, planned=None, planned_by=None, ended="limit")
+    for changed, trials in (
+        ({"own": unknown}, [2]),  # of unknown length, where the older code had one
+        ({"status": "failed", "failure": Failure("train", "it raised")}, [1]),
+    ):
+        newer = replace(
+            one,
+            settings=one.settings | {"code": "00000000"},
+            run=replace(one.run, id="x", trial=2, started_at="2030-01-01T00:00:00+00:00"),
+            **changed,
+        )
+        table = tables.runs_table([rows.run_row(one, ""), rows.run_row(newer, "")])
+        assert list(tables.of_newest_code(table).trial) == trials
+    assert len(tables.of_newest_code(table.assign(framework="pytorch"))) == 2
+
+
+def test_a_first_step_alone_is_no_time_of_a_step(one):
+    own = replace(one.own, steps=1, stretches=(), gaps=(), ended="steps", planned=300)
+    said = measured.lines(replace(one, own=own), check.__file__, 3.6)
+    assert "one step alone says nothing of the whole" in said[0]
+    assert not any("advise" in line or " 0 s" in line for line in said)
+    assert rows.run_row(replace(one, own=own), "").time_s is None
+
+
 def test_of_an_unknown_number_of_steps_a_thousand_is_told(one):
     own = replace(one.own, planned=None, planned_by=None, ended="limit", samples=32.0)
     run = replace(one.run, scale="quick", trial=2, started_at="2030-01-01T00:00:00+00:00")
@@ -224,7 +250,7 @@ def test_of_an_unknown_number_of_steps_a_thousand_is_told(one):
     said = measured.lines(unknown, check.__file__, 3.6)
     assert "how many there are is not known" in said[0]
     assert "for 1,000 steps" in said[1] and "for a million samples" in said[1]
-    assert said[-1].endswith("advise --config workload=train steps=N")
+    assert said[-1].endswith("advise --config workload=train price=3.6 steps=N")
     row = rows.run_row(unknown, "")
     assert row.steps is None and row.predicted
     assert row.time_s == pytest.approx(1000 * statistics.whole(own).step_s)

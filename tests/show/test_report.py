@@ -424,7 +424,7 @@ def test_the_page_says_where_to_train_even_where_nothing_was_measured():
         "variant": "default", "evidence": "estimated", "basis": "data sheet, from H200",
         "elapsed_s": 90.0, "elapsed_low": 60.0, "elapsed_high": 180.0, "billed_usd": 0.01,
         "price_kind": "spot", "price_per_hour_usd": 0.2, "price_date": "2026-07-09",
-        "context": "", "hardware_id": "t4",
+        "context": "", "hardware_id": "t4", "noisy_runs": 0, "paused_s": 0.0,
     }  # fmt: skip
     old = row | {"context": "a time of 2017", "billed_usd": 0.001, "hardware_label": "P100"}
     options = pd.DataFrame([row, old, row | {"billed_usd": 0.02, "elapsed_s": 80.0}])

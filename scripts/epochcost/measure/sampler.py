@@ -44,7 +44,7 @@ class Sampler:
         package = Path(__file__).resolve().parents[2]
         self.process = subprocess.Popen(
             [
-                *(sys.executable, "-m", __name__, str(os.getpid()), str(gpus_used)),
+                *(sys.executable, "-P", "-m", __name__, str(os.getpid()), str(gpus_used)),
                 *([str(alive)] if alive else []),
             ],
             stdin=subprocess.PIPE,

@@ -118,7 +118,7 @@ def asked() -> dict[str, float] | None:
     cores = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), str(usable_cores()))
     try:
         done = subprocess.run(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-P", "-m", __name__],
             capture_output=True,
             env=os.environ | cores | {"PYTHONPATH": str(package)},
             timeout=_PATIENCE_S,

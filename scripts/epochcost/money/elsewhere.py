@@ -19,7 +19,7 @@ from epochcost.results.spreads import deviations
 from epochcost.statistics import spread
 from epochcost.statistics.spread import Spread
 
-ESTIMATED, PUBLISHED = "estimated", "published"
+ESTIMATED, PUBLISHED, PREDICTED, MEASURED = "estimated", "published", "predicted", "measured"
 # What a row has beside the columns of `repeats.summaries`.
 ADDED = ["deviation", "evidence", "basis", "fits"]
 # One training, whatever it ran on.
@@ -200,6 +200,6 @@ def _room(peak_gib: float, memory_gib: float | None) -> str:
 def evidence(table: pd.DataFrame) -> list[str]:
     """How the time of each row is known, for rows that are not estimated."""
     return [
-        PUBLISHED if row.source_id != OWN else "predicted" if row.predicted else "measured"
+        PUBLISHED if row.source_id != OWN else PREDICTED if row.predicted else MEASURED
         for row in table.itertuples()
     ]

@@ -31,6 +31,8 @@ from epochcost.statistics.spread import Spread
 _DRAWS = 2_000
 # Standard deviations that no draw of them goes beyond, but for one in a million.
 _FAR = 5.0
+# What says nothing of a training of another length.
+_OF_THE_LENGTH = ("metric_value", "per_accuracy_point_usd", "to_target_usd", "break_even_per_hour")
 # Whether a bill holds the start of a process.
 WITH_START, EPOCHS_ALONE = "with start", "epochs alone"
 COLUMNS = [
@@ -231,14 +233,21 @@ def _without_refuted(summaries: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFram
 def as_long(options: pd.DataFrame, unit: str, number: int, rental: Rental) -> pd.DataFrame:
     """The same, some of options.csv, for longer or shorter trainings: times in proportion.
 
-    Starts stay as they are.
+    Starts stay as they are. A measured time of another length is a predicted one. Of an own
+    training that is one step nothing is known.
 
     Args:
         unit: `epochs` or `steps`.
         number: how many of them.
     """
+    options = options[options.time_s.gt(0)]
     factor, around = times_longer(options, unit, number), options.elapsed_s - options.time_s
+    is_other = factor.ne(1)
+    foretold = is_other & options.evidence.eq(elsewhere.MEASURED)
     longer = options.assign(
+        **{name: options[name].mask(is_other) for name in _OF_THE_LENGTH},
+        evidence=options.evidence.mask(foretold, elsewhere.PREDICTED),
+        predicted=options.predicted.astype(bool) | foretold,
         **{unit: float(number)},
         context=options.context.fillna(""),
         time_s=options.time_s * factor,

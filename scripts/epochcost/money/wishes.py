@@ -80,12 +80,16 @@ def as_long(
         for rows in (options, unpriced):
             counted_so = rows.framework.eq(OWN_TRAINING).eq(unit == "steps")
             for name in rows.workload[~counted_so]:
-                said = f"{name} is counted in {other}; say {other}={number}"
-                raise InputError(f"config: {unit}: {said}")
+                raise InputError(f"config: {unit}: {name} is counted in {other}; say {other}=N")
         if len(options):
             options = choices.as_long(options, unit, number, Rental(**dict(asked.billing)))
+        unpriced = unpriced[unpriced.time_s.gt(0)]
         longer = choices.times_longer(unpriced, unit, number)
-        unpriced = unpriced.assign(**{unit: float(number)}, time_s=unpriced.time_s * longer)
+        unpriced = unpriced.assign(
+            **{unit: float(number)},
+            time_s=unpriced.time_s * longer,
+            predicted=unpriced.predicted.astype(bool) | longer.ne(1),
+        )
     return options, unpriced
 
 
@@ -104,7 +108,8 @@ def _is_of(
     entries = [(name, entry.get("provider", "")) for name, entry in catalogue.items()]
     if not any(_is_named(wanted, *entry) for entry in entries):
         known = [name for entry in entries for name in entry[key == "provider" :]]
-        hint = nearest(wanted, _given([*known, *PROVIDERS]))
+        short = [name for name, provider in PROVIDERS.items() if provider in known]
+        hint = nearest(wanted, _given([*known, *short]))
         raise InputError(f"config: {key}: no machine type is of '{wanted}'; {hint}")
     pairs = zip(facts.hardware, facts.provider, strict=True)
     return pd.Series([_is_named(wanted, *pair) for pair in pairs], index=facts.index, dtype=bool)

@@ -164,7 +164,10 @@ def _what(command: list[str], workload: str | None) -> tuple[list[str], dict[str
     if not folder.is_dir():
         raise InputError(f"{folder} is no folder")
     words = words or entry["command"]
-    return words, entry, folder, workload or recipe.name_of(words)
+    name = workload or recipe.name_of(words)
+    if "command" not in files.read_yaml(_WORKLOADS).get(name, {"command": words}):
+        raise InputError(f"{name} is a reference workload; choose another name: --workload NAME")
+    return words, entry, folder, name
 
 
 def write_entry(wanted: Asked) -> str:

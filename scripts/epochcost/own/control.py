@@ -32,7 +32,7 @@ class Progress:
             left = (self.planned - done) * each - (now - self.now_s)
             parts.append(f"{worded(max(0.0, left))} left")
         if price_per_hour is not None:
-            parts.append(f"{(now - launched) / 3600 * price_per_hour:.2f} USD so far")
+            parts.append(f"{(now - launched) / 3600 * price_per_hour:.3g} USD so far")
         return ", ".join(parts)
 
 

@@ -108,18 +108,21 @@ def follows_recipe(table: pd.DataFrame, recipes: dict[str, dict]) -> pd.Series:
 def of_newest_code(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs without own trainings of another command, code or length than the newest's.
 
-    The length is the newest that is known; where none is, all times are of UNIT_STEPS.
+    The newest is one that has a time, where any has. The length is the newest that is known of its
+    code; where none is, all times are of UNIT_STEPS.
 
     Args:
         runs: runs.csv.
     """
     own = runs[runs.framework.eq(OWN_TRAINING) & runs.source_id.eq(OWN)]
-    newest = own.sort_values("started_at", kind="stable").groupby("workload").last()
-    steps, of_newest = (pd.to_numeric(one) for one in (runs.steps, newest.steps))
-    off = (steps / runs.workload.map(of_newest) - 1).abs()
-    unknown = steps.isna() & runs.workload.map(of_newest).notna()
-    older = runs.workload.map(newest.recipe).ne(runs.recipe) | off.gt(_SAME_STEPS) | unknown
-    return runs[~(older & runs.index.isin(own.index))]
+    own = own.assign(has_time=own.time_s.notna(), length=pd.to_numeric(own.steps))
+    own = own.sort_values(["has_time", "started_at"], kind="stable")
+    recipe = own.workload.map(own.groupby("workload").recipe.last())
+    own = own.assign(is_of_newest=own.recipe.eq(recipe))
+    length = own.workload.map(own[own.is_of_newest].groupby("workload").length.last())
+    off = (own.length / length - 1).abs()
+    older = ~own.is_of_newest | off.gt(_SAME_STEPS) | own.length.isna() & length.notna()
+    return runs[~runs.index.isin(own.index[older.to_numpy(bool)])]
 
 
 def of_known_length(runs: pd.DataFrame) -> pd.DataFrame:

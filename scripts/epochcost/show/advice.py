@@ -32,6 +32,7 @@ def text(
     unpriced: pd.DataFrame | None = None,
     again: Sequence[str] = (),
     length: str = "",
+    is_listed: bool = True,
 ) -> str:
     """What a buyer should know about a workload.
 
@@ -44,6 +45,7 @@ def text(
             data, and have no price.
         again: sentences about its runs whose time says nothing (`answer.unusable`).
         length: of the training, such as `50 epochs`, where it was asked for.
+        is_listed: whether config/workloads.yaml has it, so that Snakemake can train it.
     """
     options = options.assign(apart=names.tell_apart(options))
     context = options[options.context.fillna("").ne("")]
@@ -52,8 +54,9 @@ def text(
     known, estimated = options[~is_estimated], options[is_estimated]
     notes = [*_unpriced(unpriced, length), *again]
     if options.empty:
-        lines = [f"{workload}: no machine that can be had is known.", *notes, *_context(context)]
-        return _joined([*lines, *_next(workload, bool(notes))])
+        lines = [f"{workload}: no machine that can be had is known.", *notes]
+        lines += _context(context, length)
+        return _joined([*lines, *([] if notes else _next(workload, is_listed))])
     if not length and any(remarks.of_length(row) for row in options.itertuples()):
         length = f"{UNIT_STEPS:,} steps (for the whole say steps=N)"
     marks = recommended(options, deadline_s, budget_usd)
@@ -64,7 +67,7 @@ def text(
     ]
     how, named = untried(options, deadline_s, budget_usd)
     surer, there = _surer(known, named)
-    ends = [*notes, f"{_left(options, context)} {surer}".rstrip(), there]
+    ends = [*notes, f"{_left(options, context)} {surer}".rstrip(), *there]
     if named is not None:
         lines += [f"{how}: {_said(named)}."] * (len(known) > 0)
         ends = [_basis(named), *ends]
@@ -229,8 +232,10 @@ def _table(
     """
     count = min(most, _ROWS)
     rows = [_best(known, first), _best(estimated, first)]
-    # Both kinds have their place.
-    some = rows[0].head(count - min(len(rows[1]), count // 2))
+    # Both kinds have their place; where there is one row, what a sentence recommends.
+    is_named = [len(one) > 0 and one.index[0] in first for one in rows]
+    least = max(count // 2, is_named[1] and not is_named[0])
+    some = rows[0].head(count - min(len(rows[1]), least))
     shown = [some, rows[1].head(count - len(some))]
     shown = pd.concat([part.sort_values("billed_usd", kind="stable") for part in shown])
     told = [("hardware, framework", "evidence", "time", "range", "bill", "an hour", "price of")]
@@ -315,13 +320,14 @@ def _left(options: pd.DataFrame, context: pd.DataFrame) -> str:
     return f"{said} (context: {best.hardware_label}, {why})."
 
 
-def _context(context: pd.DataFrame) -> list[str]:
+def _context(context: pd.DataFrame, length: str) -> list[str]:
     """What others measured with what cannot be had today: no recommendation."""
     if context.empty:
         return []
     best, why = _best_of(context)
+    lasting = f" for {length}" if length else ""
     return [
-        f"Context, no option: {best.hardware_label}, {amounts.seconds(best.time_s)}, "
+        f"Context, no option: {best.hardware_label}, {amounts.seconds(best.time_s)}{lasting}, "
         f"{amounts.dollars(best.marginal_usd)} ({why})."
     ]
 
@@ -332,18 +338,17 @@ def _best_of(context: pd.DataFrame) -> tuple[pd.Series, str]:
     return best, best.context.split("; ")[0]
 
 
-def _next(workload: str, is_said: bool) -> list[str]:
+def _next(workload: str, is_listed: bool) -> list[str]:
     """What to do where nothing can be recommended, and no note says it."""
-    if is_said:
-        return []
-    return [
-        _ONE_ON_A_GPU,
-        f"Measure here: snakemake --config workloads={workload} price=USD_AN_HOUR",
-    ]
+    if is_listed:
+        here = f"snakemake --config workloads={workload} price=USD_AN_HOUR"
+    else:
+        here = f"epochcost measure --workload {workload} --price USD_AN_HOUR -- COMMAND"
+    return [_ONE_ON_A_GPU, f"Measure here: {here}"]
 
 
-def _surer(known: pd.DataFrame, named: pd.Series | None) -> tuple[str, str]:
-    """What to measure next, and what that costs; and the command, both empty for nothing.
+def _surer(known: pd.DataFrame, named: pd.Series | None) -> tuple[str, list[str]]:
+    """What to measure next and what that costs, and the command; both empty for nothing.
 
     Args:
         named: the estimate that would be better, if it is right.
@@ -358,18 +363,20 @@ def _surer(known: pd.DataFrame, named: pd.Series | None) -> tuple[str, str]:
             said = f"Surer, from x{now:.2g} to x{then:.2g}: ten minutes there, about ${usd:.2f}:"
             return said, _there(named)
     elif known.predicted.astype(bool).any():
-        return "Surer: full runs (scale=full) take the place of predictions.", ""
-    return "", ""
+        own = known.framework.eq(OWN_TRAINING).all()
+        how = "--stop-after never" if own else "scale=full"
+        return f"Surer: full runs ({how}) take the place of predictions.", []
+    return "", []
 
 
-def _there(option: pd.Series) -> str:
-    """The command that measures an option on its machine, as far as it is known."""
+def _there(option: pd.Series) -> list[str]:
+    """The command that measures an option on its machine, as far as it is known: its lines."""
     if option.framework == OWN_TRAINING:
-        return f"  epochcost measure --hardware {option.hardware_id} --host HOST -- COMMAND"
-    what = f"workloads={option.workload}"
-    return f"  python scripts/remote.py HOST {option.hardware_id} --config {what}"
+        return [f"  epochcost measure --hardware {option.hardware_id} --host HOST -- COMMAND"]
+    what = f"workloads={option.workload} frameworks={option.framework}"
+    return [f"  python scripts/remote.py HOST {option.hardware_id} \\", f"    --config {what}"]
 
 
 def nothing_left(workload: str, count: int) -> str:
     """What to say where wishes leave none of the options."""
-    return f"{workload}: none of its {count} options is what was asked for.\n"
+    return f"{workload}: no option, of {count}, is what was asked for.\n"

@@ -191,6 +191,7 @@ def worth_a_full_run(runs: pd.DataFrame, machine_id: str, given: str = "") -> li
     """
     there = best_known(runs[made_here(runs) & runs.status.eq("ok")])
     quick = there[there.predicted.astype(bool) & there.machine_id.eq(machine_id)]
+    quick = quick[quick.framework.ne(OWN_TRAINING)]  # which has no such rule, or no known end
     long = quick[quick.wall_s >= _MOST_OF_FULL * (quick.time_s + quick.overhead_s)]
     if long.empty:
         return []

@@ -1,8 +1,10 @@
 """What `epochcost measure` says at the end: what the training takes and costs on this machine."""
 
 import os
+import shlex
 from pathlib import Path
 
+from epochcost import ROOT
 from epochcost.durations import HOUR_S
 from epochcost.record import usable
 from epochcost.record.types import Own, Record
@@ -30,13 +32,22 @@ def lines(record: Record, path: Path, price: float | None) -> list[str]:
         ]
     else:
         total = statistics.whole(own)
-        said = [_time(name, own, total), *_cost(own, total, price)]
-        asked = "" if total.steps else " steps=N"
-        onward = [f"other machines: snakemake advise --config workload={name}{asked}"]
+        said = [_time(name, own, total)]
+        if total.loop_s is not None:
+            said += _cost(own, total, price)
+            onward = [_onward(name, total, price)]
     said += [f"flag: {flag}" for flag in record.noise.flags]
     said += [f"watching was incomplete: {problem}" for problem in own.problems]
     said.append(f"record: {os.path.relpath(path)}")
     return [f"epochcost: {line}" for line in [*said, *onward]]
+
+
+def _onward(name: str, total: Total, price: float | None) -> str:
+    """The call that tells of other machines, in the clone."""
+    words = [f"workload={name}", *([f"price={price:g}"] if price is not None else [])]
+    words += ["steps=N"] * (total.steps is None)
+    there = "" if Path.cwd() == ROOT else f"cd {shlex.quote(str(ROOT))} && "
+    return f"other machines: {there}snakemake advise --config {' '.join(words)}"
 
 
 def _failed(name: str, own: Own) -> str:
@@ -53,6 +64,8 @@ def _time(name: str, own: Own, total: Total) -> str:
     spent = sum(one.seconds for one in own.stretches)
     if waited > 0.01 * spent:
         step += f", {waited / spent:.0%} of it waiting for data"
+    if total.loop_s is None:
+        return f"{name}: one step alone says nothing of the whole; let it do more (--stop-after)"
     if total.steps is None:
         return f"{name}: {step}; how many there are is not known"
     whole = total.start_s + total.loop_s + (total.end_s or 0.0)

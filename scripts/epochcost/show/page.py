@@ -130,12 +130,13 @@ def choices_of(options: pd.DataFrame) -> list[dict[str, Any]]:
             shown = pd.concat([shown, of_workload.loc[[untried.name]].assign(basis=why)])
         for row in shown.itertuples():
             kind = "" if row.price_kind == prices.ON_DEMAND else names.price_kind(row.price_kind)
+            notes = [*remarks.of_length(row), *remarks.of_noise(row)]
             found.append(
                 {
                     "workload": row.workload,
                     "machine": row.hardware_label,
                     "framework": names.framework(row.framework, row.variant),
-                    "evidence": row.evidence,
+                    "evidence": ", ".join([row.evidence, *notes]),
                     "basis": row.basis if pd.notna(row.basis) else "",
                     "elapsed_s": row.elapsed_s,
                     "time": amounts.seconds(row.elapsed_s),
