@@ -3,12 +3,14 @@
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 from clones import make_clone
 
+from epochcost import ROOT
 from epochcost.own import recipe
 from epochcost.record import check, record
 from epochcost.record.types import Failure, document
@@ -123,6 +125,7 @@ def test_a_machine_that_is_busy_is_said_before(clone):
         (("--workload", "mine"), "has no entry with a command, and so none for mine"),
         (("--stop-after", "soon", "--", "true"), "--stop-after soon: it is stable, never, or a"),
         (("--for", "long", "--", "true"), "'long' is not a duration"),
+        (("--for", "0", "--", "true"), "--for 0: nothing is measured in no time"),
         (("--hardware", "gce-p1000", "--", "true"), "did you mean 'gce-p100'"),
         (("--environment", "no.txt", "--", "true"), "no.txt is no requirements file"),
         (("--", "no-such-program"), "no-such-program"),
@@ -237,7 +240,7 @@ def test_newer_code_counts_once_it_has_a_time_and_its_length_is_its_own(one):
 
 def test_a_first_step_alone_is_no_time_of_a_step(one):
     own = replace(one.own, steps=1, stretches=(), gaps=(), ended="steps", planned=300)
-    said = measured.lines(replace(one, own=own), check.__file__, 3.6)
+    said = measured.lines(replace(one, own=own), Path(check.__file__), 3.6)
     assert "one step alone says nothing of the whole" in said[0]
     assert not any("advise" in line or " 0 s" in line for line in said)
     assert rows.run_row(replace(one, own=own), "").time_s is None
@@ -247,10 +250,11 @@ def test_of_an_unknown_number_of_steps_a_thousand_is_told(one):
     own = replace(one.own, planned=None, planned_by=None, ended="limit", samples=32.0)
     run = replace(one.run, scale="quick", trial=2, started_at="2030-01-01T00:00:00+00:00")
     unknown = replace(one, own=own, run=run)
-    said = measured.lines(unknown, check.__file__, 3.6)
+    said = measured.lines(unknown, ROOT / "results/runs/x.json", 3.6)
     assert "how many there are is not known" in said[0]
     assert "for 1,000 steps" in said[1] and "for a million samples" in said[1]
     assert said[-1].endswith("advise --config workload=train price=3.6 steps=N")
+    assert not any("advise" in line for line in measured.lines(unknown, Path("x.json"), 3.6))
     row = rows.run_row(unknown, "")
     assert row.steps is None and row.predicted
     assert row.time_s == pytest.approx(1000 * statistics.whole(own).step_s)

@@ -67,6 +67,8 @@ def read(
     """
     words, entry, folder, name = _what(command, workload)
     minutes = durations.seconds_of(most) if most else 60 * entry.get("minutes", 5)
+    if minutes <= 0:
+        raise InputError(f"--for {most}: nothing is measured in no time")
     requirements = environment or (entry.get("environment") and ROOT / entry["environment"])
     limits = Limits(
         stop_after=_stop(stop_after),

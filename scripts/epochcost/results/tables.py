@@ -15,7 +15,7 @@ from epochcost.results.rows import OWN, EpochRow, RunRow
 # Editions of a data set, and damaged samples, change its size by less than this share.
 _SAME_SAMPLES = 0.02
 # An own training that ends early or leaves steps out is shorter by less than this share.
-_SAME_STEPS = 0.1
+_SAME_STEPS = 0.03
 _ANEW = "delete it, and make it anew: snakemake tables"
 _IDS = ("machine", "machine_id", "host", "driver", "framework_version", "recipe", "data_id")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from epochcost import ROOT
 from epochcost.durations import HOUR_S
+from epochcost.hardware import LOCAL
 from epochcost.record import usable
 from epochcost.record.types import Own, Record
 from epochcost.show.wording import amounts
@@ -35,19 +36,24 @@ def lines(record: Record, path: Path, price: float | None) -> list[str]:
         said = [_time(name, own, total)]
         if total.loop_s is not None:
             said += _cost(own, total, price)
-            onward = [_onward(name, total, price)]
+            onward = _onward(record, path, total, price)
     said += [f"flag: {flag}" for flag in record.noise.flags]
     said += [f"watching was incomplete: {problem}" for problem in own.problems]
     said.append(f"record: {os.path.relpath(path)}")
     return [f"epochcost: {line}" for line in [*said, *onward]]
 
 
-def _onward(name: str, total: Total, price: float | None) -> str:
-    """The call that tells of other machines, in the clone."""
-    words = [f"workload={name}", *([f"price={price:g}"] if price is not None else [])]
+def _onward(record: Record, path: Path, total: Total, price: float | None) -> list[str]:
+    """The call that tells of other machines, where it reads the record."""
+    if ROOT / "results/runs" not in path.resolve().parents:
+        return []
+    words, there = [f"workload={record.run.workload}"], ""
+    # Of another hardware the record may go to another clone, and the price is another setting.
+    if record.run.hardware == LOCAL:
+        words += [f"price={price:g}"] if price is not None else []
+        there = "" if Path.cwd() == ROOT else f"cd {shlex.quote(str(ROOT))} && "
     words += ["steps=N"] * (total.steps is None)
-    there = "" if Path.cwd() == ROOT else f"cd {shlex.quote(str(ROOT))} && "
-    return f"other machines: {there}snakemake advise --config {' '.join(words)}"
+    return [f"other machines: {there}snakemake advise --config {' '.join(words)}"]
 
 
 def _failed(name: str, own: Own) -> str:
