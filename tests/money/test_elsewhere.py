@@ -275,6 +275,7 @@ def test_an_own_training_is_as_long_as_its_steps(fresh):
     longer = as_long(own, steps=5_000).sort_values("time_s")
     assert longer.time_s.to_numpy() == pytest.approx(10 * own.time_s.sort_values().to_numpy())
     assert longer.steps.eq(5_000).all() and longer.epochs.eq(1).all()
+    assert list(longer.per_epoch_usd) == pytest.approx(list(longer.marginal_usd))
     unknown = own.assign(steps=float("nan"))
     assert "of 1,000 steps (for the whole say steps=N)" in advice.text("cifar10_cnn", unknown)
     doubled = as_long(unknown, steps=2_000).sort_values("time_s")

@@ -254,8 +254,9 @@ def as_long(options: pd.DataFrame, unit: str, number: int, rental: Rental) -> pd
         time_low=(options.elapsed_low - around) * factor,
         time_high=(options.elapsed_high - around) * factor,
     )
-    groups = _costed(longer, rental).groupby("workload", sort=True)
-    judged = [_judged(group, rental) for _, group in groups]
+    longer = _costed(longer, rental)
+    longer = longer.assign(per_epoch_usd=longer.marginal_usd / longer.epochs)
+    judged = [_judged(group, rental) for _, group in longer.groupby("workload", sort=True)]
     return pd.concat(judged or [longer], ignore_index=True).reindex(columns=options.columns)
 
 
