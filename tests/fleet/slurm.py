@@ -186,7 +186,7 @@ class Slurm:
         for process in running:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
-        psutil.wait_procs(running)
+        wait_until(lambda: all(map(_is_over, running)), "what was killed ends")
         self.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
 
     def story(self) -> str:
@@ -221,6 +221,14 @@ class Slurm:
             with_pid = path.read_text().strip() if path.exists() else ""
             if with_pid:
                 subprocess.run(["kill", with_pid], capture_output=True)
+
+
+def _is_over(process: psutil.Process) -> bool:
+    """Whether it has ended, be it that nobody asks for its status, as in some containers."""
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _free_ports(count: int) -> list[int]:

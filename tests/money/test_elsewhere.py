@@ -208,6 +208,8 @@ def test_the_advice_of_a_fresh_clone_is_ten_lines_of_a_hundred_columns(fresh):
     assert re.search(r"Surer, for about \$0\.00\d+:", text)
     there = "  python scripts/remote.py HOST vast-1x-rtx-3090-32-65536 \\\n    --config workloads="
     assert f"{there}cifar10_cnn frameworks=keras-jax\n" in text
+    tuned = fresh[fresh.workload.eq("cifar10_cnn")].assign(variant="tuned")
+    assert " variants=tuned\n" in advice.text("cifar10_cnn", tuned, 3600.0, 1.0)
     said = (ROOT / "README.md").read_text().partition("where nobody measured yet:")[2]
     shown = said.split("```")[1].removeprefix("text\n")
     # The last digit of a range may differ: the command reads a spread of four digits.

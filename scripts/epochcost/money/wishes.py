@@ -79,7 +79,8 @@ def as_long(
             continue
         for rows in (options, unpriced):
             counted_so = rows.framework.eq(OWN_TRAINING).eq(unit == "steps")
-            for name in rows.workload[~counted_so]:
+            if not counted_so.all():
+                name = rows.workload[~counted_so].iloc[0]
                 raise InputError(f"config: {unit}: {name} is counted in {other}; say {other}=N")
         if len(options):
             options = choices.as_long(options, unit, number, Rental(**dict(asked.billing)))

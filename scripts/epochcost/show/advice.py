@@ -374,6 +374,7 @@ def _there(option: pd.Series) -> list[str]:
     if option.framework == OWN_TRAINING:
         return [f"  epochcost measure --hardware {option.hardware_id} --host HOST -- COMMAND"]
     what = f"workloads={option.workload} frameworks={option.framework}"
+    what += f" variants={option.variant}" * (option.variant != "default")
     return [f"  python scripts/remote.py HOST {option.hardware_id} \\", f"    --config {what}"]
 
 
